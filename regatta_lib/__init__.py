@@ -1,0 +1,1 @@
+"""REGATTA: measure test suites for enterprise agents against source-cited requirements and seeded faults."""

@@ -1,0 +1,160 @@
+"""The file contracts: which columns a table has, what identifies a row, how many rows there must be.
+
+Tables are UTF-8 (NFC) CSV with LF line ends and a header, sorted by their key columns, floats in shortest round-trip
+form. Reading checks all of it, so that a wrong file is one clear line and never a wrong number.
+"""
+
+import csv
+import io
+import os
+import unicodedata
+from dataclasses import dataclass, fields
+from functools import cached_property
+from pathlib import Path
+from types import NoneType
+from typing import Annotated, get_args, get_origin
+
+import pandas as pd
+from pydantic import TypeAdapter, ValidationError
+
+from regatta_lib import records
+
+
+class ContractError(ValueError):
+    """A file breaks its contract. The message names the file, the row or key, what was found and what was expected."""
+
+
+def file_text(path: Path) -> str:
+    """Read a UTF-8 text file, refusing a BOM, CR line ends and text that is not in normal form C."""
+    try:
+        text = path.read_bytes().decode("utf-8")
+    except FileNotFoundError:
+        raise ContractError(f"{path}: missing, expected a file") from None
+    except UnicodeDecodeError as error:
+        raise ContractError(f"{path}: byte {error.start} is not UTF-8") from None
+    if text.startswith("\ufeff"):
+        raise ContractError(f"{path}: starts with a byte order mark, expected plain UTF-8")
+    if "\r" in text:
+        line = text[: text.index("\r")].count("\n") + 1
+        raise ContractError(f"{path}: row {line}: CRLF line end, expected LF (was the file converted on checkout?)")
+    if not unicodedata.is_normalized("NFC", text):
+        raise ContractError(f"{path}: text is not Unicode NFC")
+    return text
+
+
+def write_atomic(path: Path, content: str | bytes) -> None:
+    """Write to a temporary file beside ``path``, then rename: the file is either the old one or complete."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        temporary.write_bytes(content.encode("utf-8") if isinstance(content, str) else content)
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def csv_text(frame: pd.DataFrame) -> str:
+    """The canonical CSV form of a frame: no index, LF, missing values empty, floats in shortest round-trip form."""
+    return frame.to_csv(index=False, lineterminator="\n")
+
+
+NULLABLE = {int: "Int64", float: "float64", str: "str"}
+
+
+def _plain(annotation: type) -> type:
+    """The type under an Annotated."""
+    return get_args(annotation)[0] if get_origin(annotation) is Annotated else annotation
+
+
+@dataclass(frozen=True)
+class Contract:
+    """A table whose rows are records of ``row``, identified and sorted by ``key``, ``count`` rows long if that is fixed."""
+
+    row: type
+    key: tuple[str, ...]
+    count: int | None = None
+
+    @property
+    def columns(self) -> list[str]:
+        return [field.name for field in fields(self.row)]
+
+    @cached_property
+    def _adapter(self) -> TypeAdapter:
+        return TypeAdapter(list[self.row])
+
+    def parse(self, text: str, path: Path) -> pd.DataFrame:
+        """Check the text of a CSV file against the contract and return its rows as a frame."""
+        lines = list(csv.reader(io.StringIO(text, newline="")))
+        if not lines or lines[0] != self.columns:
+            found = ",".join(lines[0]) if lines else "an empty file"
+            raise ContractError(f"{path}: header is {found}, expected {','.join(self.columns)}")
+        for number, cells in enumerate(lines[1:], start=2):
+            if len(cells) != len(self.columns):
+                raise ContractError(f"{path}: row {number} has {len(cells)} cells, expected {len(self.columns)}")
+        raw = [dict(zip(self.columns, cells, strict=True)) for cells in lines[1:]]
+        for row in raw:
+            row.update({name: None for name in self._optional if row[name] == ""})
+        return self.frame(raw, path)
+
+    def frame(self, rows: list[dict], path: Path) -> pd.DataFrame:
+        """Check rows against the contract and return them as a frame with one column per field.
+
+        Raises ContractError for a value of the wrong type or range, a duplicated key, rows out of order, no rows at
+        all, or a number of rows other than ``count``.
+        """
+        try:
+            checked = self._adapter.validate_python(rows)
+        except ValidationError as error:
+            first = error.errors()[0]
+            index, *place = first["loc"]
+            raise ContractError(
+                f"{path}: row {index + 2}, {'.'.join(map(str, place[:1]))}: found {first['input']!r}; {first['msg']}"
+            ) from None
+        keys = [tuple((v is not None, v) for v in (getattr(r, name) for name in self.key)) for r in checked]
+        for index in range(1, len(keys)):
+            if keys[index] <= keys[index - 1]:
+                problem = "duplicates" if keys[index] == keys[index - 1] else "is not sorted after"
+                shown = ", ".join(str(value) for _, value in keys[index])
+                raise ContractError(
+                    f"{path}: row {index + 2} ({shown}) {problem} the row before it by {', '.join(self.key)}"
+                )
+        if not checked or (self.count is not None and len(checked) != self.count):
+            expected = "at least 1" if self.count is None else f"{self.count:,}"
+            raise ContractError(f"{path}: {len(checked):,} rows, expected {expected}")
+        frame = pd.DataFrame({name: [getattr(r, name) for r in checked] for name in self.columns})
+        return frame.astype({name: NULLABLE[kind] for name, kind in self._optional.items()})
+
+    @cached_property
+    def _optional(self) -> dict[str, type]:
+        """The fields that may be missing, with their plain type."""
+        unions = {f.name: get_args(f.type) for f in fields(self.row) if NoneType in get_args(f.type)}
+        return {name: _plain(args[0]) for name, args in unions.items()}
+
+    def read(self, path: Path) -> pd.DataFrame:
+        """Read and check a file. Raises ContractError with one line that names the file and the row."""
+        return self.parse(file_text(path), path)
+
+    def write(self, frame: pd.DataFrame, path: Path) -> None:
+        """Sort by the key, check, and write atomically in canonical form."""
+        ordered = frame[self.columns].sort_values(list(self.key), na_position="first", kind="stable")
+        rows = ordered.astype(object).where(ordered.notna(), None).to_dict("records")
+        write_atomic(path, csv_text(self.frame(rows, path)))
+
+
+INDEX = Contract(records.Item, ("cell", "item"))
+SUITES = Contract(records.Suite, ("suite_id",), 180)
+COVERAGE = Contract(records.Coverage, ("suite_id", "requirement_id"), 4_500)
+FAULTS = Contract(records.Detection, ("suite_id", "fault_id", "stage"), 1_800)
+SPECIFICITY = Contract(records.Specificity, ("suite_id", "scenario"), 5_400)
+ADVERSARIAL = Contract(records.Adversarial, ("suite_id", "category"), 1_080)
+VERDICTS = Contract(records.Verdict, ("suite_id", "judge", "target", "arm", "draw", "scenario"))
+SCORES = Contract(records.Score, ("suite_id",))
+REFERENCE_VALUES = Contract(records.ReferenceValue, ("key",), 2_835)
+PUBLISHED_VALUES = Contract(records.PublishedValue, ("key",))
+RECORD = {
+    "suites": SUITES,
+    "coverage": COVERAGE,
+    "faults": FAULTS,
+    "specificity": SPECIFICITY,
+    "adversarial": ADVERSARIAL,
+}

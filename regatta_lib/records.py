@@ -1,0 +1,186 @@
+"""The nouns of a study as frozen, validated dataclasses, and the design constants of the paper (§III–V-A).
+
+Every other module speaks these. A field that is not of its stated type raises ``pydantic.ValidationError``.
+"""
+
+from typing import Annotated, Literal
+
+from pydantic import Field, StringConstraints
+from pydantic.dataclasses import dataclass
+
+GENERATORS = {
+    "sonnet4": "Claude Sonnet 4",
+    "qwen72b": "Qwen 2.5 72B Instruct",
+    "gemma26b": "Gemma 4 26B-A4B IT",
+}
+STRATEGIES = {
+    "S1": "minimal context",
+    "S2": "persona matrix",
+    "S3": "unstructured retrieval",
+    "S4": "structured ontology",
+}
+CELLS = {
+    "us_fintech": "US fintech",
+    "us_insurance": "US insurance",
+    "us_healthcare": "US healthcare",
+    "vn_banking": "Vietnam banking",
+    "vn_insurance": "Vietnam insurance",
+}
+REPLICATIONS = (1, 2, 3)
+SCENARIOS_PER_SUITE = 30
+REQUIREMENTS_PER_CELL = 25
+FAULT_CATEGORIES = {
+    "threshold_error": "threshold",
+    "missing_regulation": "missing regulation",
+    "role_boundary": "role boundary",
+    "adversarial_vulnerability": "adversarial",
+    "metric_error": "metric",
+}
+ADVERSARIAL_CATEGORIES = (
+    "boundary_manipulation",
+    "data_exfiltration",
+    "prompt_injection",
+    "regulatory_bypass",
+    "role_confusion",
+    "social_engineering",
+)
+STAGES = ("design", "execution")
+MEASURES = ("rc", "fdr_design", "fdr_execution", "iss", "ac")
+
+Judge = Literal["coverage", "design", "execution", "specificity", "adversarial"]
+Arm = Literal["", "joint", "control", "single"]
+State = Literal["answered", "unreadable", "refused", "truncated", "empty", "error"]
+Stage = Literal["design", "execution"]
+Binary = Annotated[int, Field(ge=0, le=1)]
+Name = Annotated[str, StringConstraints(pattern=r"^[a-z0-9_]+$")]
+Strategy = Annotated[str, StringConstraints(pattern=r"^S[1-4]$|^own$")]
+SuiteId = Annotated[str, StringConstraints(pattern=r"^[a-z0-9_]+\.(S[1-4]|own)\.[a-z0-9_]+\.r[1-9][0-9]*$")]
+ItemId = Annotated[str, StringConstraints(pattern=r"^[A-Z]{2,4}-(F[1-5]|[0-9]{2})$")]
+FaultId = Annotated[str, StringConstraints(pattern=r"^[A-Z]{2,4}-F[1-5]$")]
+FaultCategory = Literal[
+    "threshold_error", "missing_regulation", "role_boundary", "adversarial_vulnerability", "metric_error"
+]
+AdversarialCategory = Literal[ADVERSARIAL_CATEGORIES]
+Positive = Annotated[int, Field(ge=1)]
+Share = Annotated[float, Field(ge=0, le=1)]
+
+
+def suite_id(generator: str, strategy: str, cell: str, replication: int) -> str:
+    """The identifier of a suite, for example ``qwen72b.S4.vn_banking.r2``."""
+    return f"{generator}.{strategy}.{cell}.r{replication}"
+
+
+@dataclass(frozen=True)
+class Item:
+    """One entry of the index of instruments: a requirement (with its kind) or a fault (with its category)."""
+
+    cell: Name
+    item: ItemId
+    role: Literal["requirement", "fault"]
+    category: str
+
+
+@dataclass(frozen=True)
+class Suite:
+    """One generated suite: ``scenarios`` test scenarios written for one cell by one generator under one strategy."""
+
+    suite_id: SuiteId
+    generator: Name
+    strategy: Strategy
+    cell: Name
+    replication: Positive
+    scenarios: Positive
+
+
+@dataclass(frozen=True)
+class Coverage:
+    """Does any scenario of the suite cover the requirement?"""
+
+    suite_id: SuiteId
+    requirement_id: ItemId
+    covered: Binary
+
+
+@dataclass(frozen=True)
+class Detection:
+    """Is the fault detected at the stage, and by which scenario first (1-based; none where it is not)?"""
+
+    suite_id: SuiteId
+    fault_id: FaultId
+    stage: Stage
+    detected: Binary
+    scenario: Positive | None
+
+
+@dataclass(frozen=True)
+class Specificity:
+    """Likert score (1–5) of how specific one scenario is."""
+
+    suite_id: SuiteId
+    scenario: Positive
+    score: Annotated[int, Field(ge=1, le=5)]
+
+
+@dataclass(frozen=True)
+class Adversarial:
+    """Does any scenario of the suite belong to the adversarial category?"""
+
+    suite_id: SuiteId
+    category: AdversarialCategory
+    covered: Binary
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """One answer of one judge.
+
+    ``target`` is a requirement, a fault or an adversarial category; empty for specificity. ``arm`` and ``draw`` name
+    the agent's configuration and repetition at the execution stage. ``scenario`` is the scenario judged, or, where a
+    scan was recorded as one row per target, the first that succeeded. ``value`` is 0/1, or 1–5 for specificity, and
+    missing unless ``state`` is ``answered``: a reply that cannot be read is its own outcome, never a "no".
+    """
+
+    suite_id: SuiteId
+    judge: Judge
+    target: str
+    arm: Arm
+    draw: Positive
+    scenario: Positive | None
+    state: State
+    value: Annotated[int, Field(ge=0, le=5)] | None
+
+
+@dataclass(frozen=True)
+class Score:
+    """The evidence vector of a suite, e(S) = (RC, FDR_d, FDR_e, ISS, AC) (§III). An input for assurance, no decision."""
+
+    suite_id: SuiteId
+    generator: Name
+    strategy: Strategy
+    cell: Name
+    replication: Positive
+    rc: Share | None
+    fdr_design: Share | None
+    fdr_execution: Share | None
+    iss: Annotated[float, Field(ge=1, le=5)] | None
+    ac: Share | None
+
+
+@dataclass(frozen=True)
+class ReferenceValue:
+    """One pinned value and the place it comes from."""
+
+    key: str
+    value: float
+    source: str
+
+
+@dataclass(frozen=True)
+class PublishedValue:
+    """One figure the paper's summary prints: the printed text, its place, and how (if at all) it is recomputed."""
+
+    key: str
+    printed: str
+    place: str
+    status: Literal["recomputed", "reconstructed", "quoted"]
+    how: str

@@ -1,0 +1,152 @@
+"""Tables I–IV and the numbers behind Figure 2, as frames and as LaTeX."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from regatta_lib import records, validity
+from regatta_lib.stats import percentile_interval, seeded
+
+
+@dataclass(frozen=True)
+class Bootstrap:
+    """How intervals are made: seed of the generator, number of resamples, nominal level."""
+
+    seed: int
+    resamples: int
+    level: float
+
+
+def table1(index: pd.DataFrame) -> pd.DataFrame:
+    """Table I: the instruments by cell. Columns: cell, items (requirements), faults."""
+    counts = index.groupby(["cell", "role"]).size().unstack(fill_value=0)
+    return (
+        counts.rename(columns={"requirement": "items", "fault": "faults"})[["items", "faults"]]
+        .rename_axis(columns=None)
+        .reset_index()
+    )
+
+
+def table2(pairs: pd.DataFrame) -> pd.DataFrame:
+    """Table II: detection rates by generator and fault category at both stages, n pairs each."""
+    grouped = pairs.groupby(["generator", "category"])
+    rates = grouped[list(records.STAGES)].mean().astype(float)
+    return rates.assign(n=grouped.size()).reset_index()
+
+
+def table3(pairs: pd.DataFrame, bootstrap: Bootstrap) -> pd.DataFrame:
+    """Table III: agreement of the two stages per generator (V3).
+
+    n11 both stages detect, n10 design only, n01 execution only, n00 neither; delta = FDR_d − FDR_e; agreement =
+    (n11 + n00) / pairs; pooled_chance from the pooled rates; per_fault_margin with its cluster-bootstrap interval.
+    """
+    rows = []
+    for generator, part in pairs.groupby("generator"):
+        counts = {name: int(values.sum()) for name, values in validity.stage_counts(part).items()}
+        n, design, execution = len(part), counts["n11"] + counts["n10"], counts["n11"] + counts["n01"]
+        agreement = (counts["n11"] + counts["n00"]) / n
+        rng = seeded(bootstrap.seed, f"table3/{generator}")
+        low, high = validity.per_fault_margin_interval(part, rng, bootstrap.resamples, bootstrap.level)
+        rows.append(
+            {
+                "generator": generator,
+                "pairs": n,
+                **counts,
+                "fdr_design": design / n,
+                "fdr_execution": execution / n,
+                "delta": (design - execution) / n,
+                "agreement": agreement,
+                "pooled_chance": (design * execution + (n - design) * (n - execution)) / n**2,
+                "per_fault_margin": validity.per_fault_margin(part),
+                "ci_low": low,
+                "ci_high": high,
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def table4(scores: pd.DataFrame) -> pd.DataFrame:
+    """Table IV: mean scores by generator and strategy, and their range over the strategies (V4, strategy ``range``)."""
+    means = scores.groupby(["generator", "strategy"])[list(records.MEASURES)].mean().reset_index()
+    ranges = validity.strategy_range(scores).reset_index().assign(strategy="range")
+    return pd.concat([means, ranges]).sort_values(["generator", "strategy"], ignore_index=True)[means.columns]
+
+
+def stage_difference(pairs: pd.DataFrame, bootstrap: Bootstrap) -> pd.DataFrame:
+    """The numbers of Figure 2: FDR_d − FDR_e per generator, by fault category and pooled.
+
+    Columns: generator, category (``pooled`` for all), delta, ci_low, ci_high, n. Intervals are percentile intervals of
+    a bootstrap that resamples suites within their cell.
+    """
+    rows = []
+    for generator, part in pairs.groupby("generator"):
+        ordered = part.sort_values(["cell", "suite_id", "fault_id"])
+        counts = validity.bootstrap_counts(ordered, seeded(bootstrap.seed, f"figure2/{generator}"), bootstrap.resamples)
+        categories = ordered.drop_duplicates("fault_id")["category"].to_numpy()
+        for category in [*sorted(records.FAULT_CATEGORIES), "pooled"]:
+            chosen = np.full(len(categories), True) if category == "pooled" else categories == category
+            of = part if category == "pooled" else part[part["category"] == category]
+            replicates = (counts["n10"] - counts["n01"])[:, chosen].sum(axis=1) / len(of)
+            low, high = percentile_interval(replicates, bootstrap.level)
+            delta = int((of["design"] - of["execution"]).sum()) / len(of)
+            rows.append(
+                {
+                    "generator": generator,
+                    "category": category,
+                    "delta": delta,
+                    "ci_low": low,
+                    "ci_high": high,
+                    "n": len(of),
+                }
+            )
+    return pd.DataFrame(rows)
+
+
+HEADINGS = {
+    "cell": "Cell",
+    "items": "Items",
+    "faults": "Faults",
+    "generator": "Generator",
+    "category": "Category",
+    "strategy": "Strategy",
+    "design": "Design",
+    "execution": "Execution",
+    "pairs": "$n$",
+    "n": "$n$",
+    "n11": "$n_{11}$",
+    "n10": "$n_{10}$",
+    "n01": "$n_{01}$",
+    "n00": "$n_{00}$",
+    "fdr_design": r"FDR$_d$",
+    "fdr_execution": r"FDR$_e$",
+    "delta": r"$\Delta$",
+    "agreement": "Agreement",
+    "pooled_chance": "Chance",
+    "per_fault_margin": "Margin",
+    "ci_low": "Low",
+    "ci_high": "High",
+    "rc": "RC",
+    "iss": "ISS",
+    "ac": "AC",
+}
+NAMES = records.GENERATORS | records.CELLS | records.FAULT_CATEGORIES
+
+
+def in_reading_order(table: pd.DataFrame) -> pd.DataFrame:
+    """Sort a table as the paper lists things (generators, cells, categories in design order) and spell out the names."""
+    order = {name: position for position, name in enumerate([*NAMES, *records.STRATEGIES, "range", "pooled"])}
+    keys = [column for column in ("generator", "cell", "category", "strategy") if column in table]
+    ordered = table.sort_values(keys, key=lambda column: column.map(order), ignore_index=True)
+    return ordered.assign(**{key: ordered[key].replace(NAMES) for key in keys})
+
+
+def latex(table: pd.DataFrame) -> str:
+    """A booktabs ``tabular`` of a table, two decimals (three for agreement, chance and margin), in reading order."""
+    thousandths = {"agreement", "pooled_chance", "per_fault_margin", "ci_low", "ci_high"}
+    shown = in_reading_order(table)
+    for column in shown.select_dtypes("float"):
+        shown[column] = shown[column].map(f"{{:.{3 if column in thousandths else 2}f}}".format)
+    alignment = "".join("r" if pd.api.types.is_numeric_dtype(table[column]) else "l" for column in table)
+    text = shown.rename(columns=HEADINGS).to_latex(index=False, column_format=alignment, escape=False)
+    return text
