@@ -21,12 +21,12 @@ test: setup ## Run the tests, and re-execute the committed notebooks.
 
 setup: .venv/ready ## Install the pinned packages into .venv.
 
-.venv/ready: requirements.lock pyproject.toml
+.venv/ready: requirements.lock
 	@$(PYTHON) -c 'import sys; v = sys.version_info; sys.exit(None if (3, 11) <= v[:2] < (3, 14) else f"regatta: Python {v.major}.{v.minor} found, expected 3.11 to 3.13; set PYTHON=python3.12, for example")'
 	@echo "Installing the pinned packages into .venv (about three minutes)"
 	@$(PYTHON) -m venv --clear .venv
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes --requirement requirements.lock
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	@$(BIN)/python -m pip install -qq --disable-pip-version-check --no-deps --require-hashes --requirement requirements.lock
+	@$(BIN)/python -m pip install -qq --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	@touch $@
 
 notebooks: setup ## Re-run every stage and replace the committed notebooks by the executed ones.
