@@ -44,7 +44,7 @@ def table3(pairs: pd.DataFrame, bootstrap: Bootstrap) -> pd.DataFrame:
     rows = []
     for generator, part in pairs.groupby("generator"):
         counts = {name: int(values.sum()) for name, values in validity.stage_counts(part).items()}
-        n, design, execution = len(part), counts["n11"] + counts["n10"], counts["n11"] + counts["n01"]
+        n, design, execution = sum(counts.values()), counts["n11"] + counts["n10"], counts["n11"] + counts["n01"]
         agreement = (counts["n11"] + counts["n00"]) / n
         rng = seeded(bootstrap.seed, f"table3/{generator}")
         low, high = validity.per_fault_margin_interval(part, rng, bootstrap.resamples, bootstrap.level)
