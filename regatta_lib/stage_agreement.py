@@ -42,9 +42,9 @@ def table3_extended(pairs: pd.DataFrame, bootstrap: Bootstrap, permutations: int
         n11, n10, n01, n00 = (counts[name] for name in OUTCOMES)
         n, agreement = sum(counts.values()), (n11 + n00) / sum(counts.values())
         estimate, pooled = per_fault_margin(part), float(margin(n11, n10, n01, n00))
-        draws = margin(
-            **bootstrap_counts(part, seeded(bootstrap.seed, f"table3/{generator}"), bootstrap.resamples)
-        ).mean(axis=1)
+        draws = margin(**bootstrap_counts(part, seeded(bootstrap.seed, f"table3/{generator}"), bootstrap.resamples)).mean(
+            axis=1
+        )
         defined = draws[~np.isnan(draws)]
         low, high = map(float, percentile_interval(defined, bootstrap.level))
         basic_low, basic_high = basic_interval(defined, estimate, bootstrap.level)
@@ -239,9 +239,7 @@ def repeated_execution(verdicts: pd.DataFrame, bootstrap: Bootstrap) -> pd.DataF
         chance = p_d * p_e + (1 - p_d) * (1 - p_e)
         sums = complete.assign(excess=retest - stage, n=1).groupby(["cell", "suite_id"])[["excess", "n"]].sum()
         rng = seeded(bootstrap.seed, f"repeated_execution/{generator}")
-        draws = sum(
-            resampled_sums(rng, cell.to_numpy(), bootstrap.resamples) for _, cell in sums.groupby("cell", sort=True)
-        )
+        draws = sum(resampled_sums(rng, cell.to_numpy(), bootstrap.resamples) for _, cell in sums.groupby("cell", sort=True))
         low, high = percentile_interval(draws[:, 0] / draws[:, 1], bootstrap.level)
         rows.append(
             {
