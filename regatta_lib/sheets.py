@@ -1,4 +1,4 @@
-"""Sheets for adjudicators as CSV and XLSX, written so that no text is run as a formula, and read back as people save them."""
+"""Adjudicators' sheets as CSV and XLSX, written so that no text runs as a formula, and read back as people save them."""
 
 import csv
 import io

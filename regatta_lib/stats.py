@@ -62,24 +62,32 @@ def basic_interval(replicates: np.ndarray, estimate: float, level: float) -> tup
     return float(2 * estimate - high), float(2 * estimate - low)
 
 
-def bca_interval(
-    replicates: np.ndarray, estimate: float, jackknife: Sequence[np.ndarray], level: float
-) -> tuple[float, float]:
-    """Bias-corrected and accelerated bootstrap interval (Efron 1987).
+def bca_shares(below: float, jackknife: Sequence[np.ndarray], level: float) -> np.ndarray:
+    """The two quantiles that a bias-corrected and accelerated interval takes of the replicates (Efron 1987).
 
-    ``jackknife`` holds, per stratum, the statistic with each unit left out in turn. With one stratum this is the
-    textbook acceleration; with several, the third and second moments are summed over strata. Undefined (NaN, NaN) where
-    all replicates lie on one side of the estimate or the jackknife does not vary.
+    ``below`` is the share of replicates under the estimate (half of those equal to it counted in). ``jackknife`` holds,
+    per stratum, the statistic with each unit left out in turn; with one stratum this is the textbook acceleration, with
+    several the moments are summed over strata. NaN where all replicates lie on one side or the jackknife doesn't vary.
     """
-    below = (replicates < estimate).mean() + (replicates == estimate).mean() / 2
     moved = [part.mean() - part for part in jackknife]
     cubed = sum(float((part**3).sum()) / len(part) ** 3 for part in moved)
     squared = sum(float((part**2).sum()) / len(part) ** 2 for part in moved)
     if not 0 < below < 1 or squared == 0:
-        return float("nan"), float("nan")
+        return np.array([np.nan, np.nan])
     bias, acceleration = distributions.norm.ppf(below), cubed / (6 * squared**1.5)
     ends = bias + distributions.norm.ppf([(1 - level) / 2, (1 + level) / 2])
-    shares = distributions.norm.cdf(bias + ends / (1 - acceleration * ends))
+    return distributions.norm.cdf(bias + ends / (1 - acceleration * ends))
+
+
+def bca_interval(
+    replicates: np.ndarray, estimate: float, jackknife: Sequence[np.ndarray], level: float
+) -> tuple[float, float]:
+    """Bias-corrected and accelerated bootstrap interval, see ``bca_shares``; (NaN, NaN) where that is undefined."""
+    close = np.isclose(replicates, estimate, rtol=0, atol=1e-12)
+    below = ((replicates < estimate) & ~close).mean() + close.mean() / 2
+    shares = bca_shares(float(below), jackknife, level)
+    if np.isnan(shares).any():
+        return float("nan"), float("nan")
     low, high = np.quantile(replicates, shares)
     return float(low), float(high)
 
