@@ -1,11 +1,14 @@
 """V1 in full: how hard each requirement is to cover, with uncertainty, by area, and seen against unseen (§V-B)."""
 
+from typing import Literal
+
 import numpy as np
 import pandas as pd
+from pydantic.dataclasses import dataclass
 from scipy.stats import fisher_exact
 
 from regatta_lib import records
-from regatta_lib.contracts import ContractError
+from regatta_lib.contracts import Contract, ContractError
 from regatta_lib.scores import suite_parts, targets
 from regatta_lib.stats import exact_interval, percentile_interval, resampled_sums
 from regatta_lib.validity import item_difficulty
@@ -13,6 +16,23 @@ from regatta_lib.validity import item_difficulty
 RARELY, NEARLY_ALWAYS = 0.25, 0.9
 CORE = "aml_privacy"
 PAPER_AREAS = ("disclosure", "prudential", "administrative")
+
+
+@dataclass(frozen=True)
+class Area:
+    """The area a requirement belongs to, as its checklist names it, and the group it falls in for ``area_test``.
+
+    ``aml_privacy``: money laundering, customer identification, sanctions, privacy and data security. ``disclosure``:
+    documents and notices owed to a customer. ``prudential``: capital, liquidity, reserves, limits and other financial
+    ratios. ``administrative``: filing, licensing, reporting, records and governance. ``other``: everything else.
+    """
+
+    item: records.ItemId
+    area: str
+    group: Literal["aml_privacy", "disclosure", "prudential", "administrative", "other"]
+
+
+AREAS = Contract(Area, ("item",))
 
 
 def difficulty_table(verdicts: pd.DataFrame, index: pd.DataFrame, areas: pd.DataFrame, level: float) -> pd.DataFrame:
@@ -26,15 +46,7 @@ def difficulty_table(verdicts: pd.DataFrame, index: pd.DataFrame, areas: pd.Data
     if items["group"].isna().any():
         raise ContractError(f"areas: no row for {items.loc[items['group'].isna(), 'item'].iloc[0]}, expected one per item")
     low, high = exact_interval(items["covered"].to_numpy(), items["suites"].to_numpy(), level)
-    by_generator = (
-        coverage_matrix(verdicts)
-        .groupby("generator")
-        .sum()
-        .T.reindex(columns=list(records.GENERATORS), fill_value=0)
-        .fillna(0)
-        .astype(int)
-        .add_prefix("covered_")
-    )
+    by_generator = coverage_matrix(verdicts).groupby("generator").sum().T.astype(int).add_prefix("covered_")
     items = items.assign(low=low, high=high).join(by_generator, on="item")
     first = ["cell", "item", "area", "group", "suites", "unresolved", "covered", "share", "low", "high"]
     return items[[*first, *by_generator.columns]]
@@ -69,8 +81,9 @@ def difficulty_summary(
     """The published summary figures of V1 and the cell means, with percentile intervals of a cluster bootstrap.
 
     Suites are drawn within their cell, all requirements of a suite together. Columns: statistic, value, low, high, items.
-    An item never covered in the sample is never covered in a resample, so the interval of that count can only run
-    upwards; the standard deviation over items is biased upwards by sampling noise.
+    The number of items never covered has no interval: an item that the sample never covers is never covered by a
+    resample either, and others join it, so all replicates lie above the estimate. The standard deviation over items is
+    biased upwards by sampling noise.
     """
     matrix = coverage_matrix(verdicts)
     replicates = {}
@@ -92,7 +105,7 @@ def difficulty_summary(
         [
             {"statistic": name, "value": float(value), **dict(zip(("low", "high"), interval, strict=True)), "items": count}
             for name, value, draws, count in rows
-            for interval in [map(float, percentile_interval(draws, level))]
+            for interval in [(np.nan, np.nan) if name == "never covered" else map(float, percentile_interval(draws, level))]
         ]
     )
 
