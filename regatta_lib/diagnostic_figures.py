@@ -109,7 +109,7 @@ def cost_by_quality(costs: pd.DataFrame, bound: int, width: float) -> Figure:
                 markeredgecolor=INK, markeredgewidth=0.4,
             )  # fmt: skip
             last = means.index[-1]
-            axes.text(last + shift, means[last] - 6, stage, fontsize=6.5, ha="center", va="top", color=INK)
+            axes.text(last + shift - 0.25, means[last] - 6, stage, fontsize=6.5, ha="right", va="top", color=INK)
         axes.set_xlabel("faults detected at the stage (of 5)")
         axes.set_ylabel("judge calls of the stage's scans")
         axes.set_xlim(-0.3, 5.7)

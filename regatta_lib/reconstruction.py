@@ -143,3 +143,43 @@ def matching_intervals(candidates: pd.DataFrame, low: str, high: str, level: flo
         ]
         parts.append(found.assign(matches=matches))
     return pd.concat(parts, ignore_index=True)[[*CELLS, "kappa", "scheme", "method", "low", "high", "undefined", "matches"]]
+
+
+def adjudication(claims: pd.DataFrame, level: float) -> pd.DataFrame:
+    """The adjudication of 50 pairs: every table with the printed agreement, disagreements and κ, under every scheme."""
+    printed = claims.set_index("key")["printed"]
+    n = int(claims.set_index("key")["n"]["adjudication/kappa"])
+    disagreeing = int(printed["adjudication/disagreements"])
+    candidates = tables_with_kappa(printed["adjudication/kappa"], n, n - disagreeing, disagreeing)
+    return matching_intervals(candidates, printed["adjudication/kappa_low"], printed["adjudication/kappa_high"], level)
+
+
+def probes(claims: pd.DataFrame) -> pd.DataFrame:
+    """The 40 probes: how many tables give each printed κ, and which numbers of expert "yes" both judges allow.
+
+    The expert's answers are the same for both judges, so the tables must share the expert's total. Columns: judge, kappa
+    (printed), tables, lowest_agreement, highest_agreement, shared (tables whose expert total the other judge allows too).
+    """
+    printed, n = claims.set_index("key")["printed"], int(claims.set_index("key")["n"]["probes/kappa"])
+    agreeing = int(printed["probes/second_judge_agreements"])
+    found = {
+        "study's judge": (printed["probes/kappa"], tables_with_kappa(printed["probes/kappa"], n)),
+        "second judge": (
+            printed["probes/second_judge_kappa"],
+            tables_with_kappa(printed["probes/second_judge_kappa"], n, agreeing),
+        ),
+    }
+    shared = set.intersection(*(set(part["adjudicator_yes"]) for _, part in found.values()))
+    return pd.DataFrame(
+        [
+            {
+                "judge": judge,
+                "kappa": kappa,
+                "tables": len(part),
+                "lowest_agreement": part["agreement"].min(),
+                "highest_agreement": part["agreement"].max(),
+                "shared": int(part["adjudicator_yes"].isin(shared).sum()),
+            }
+            for judge, (kappa, part) in found.items()
+        ]
+    )

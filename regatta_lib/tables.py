@@ -137,7 +137,7 @@ def in_reading_order(table: pd.DataFrame) -> pd.DataFrame:
     """Sort a table as the paper lists things (generators, cells, categories in design order) and spell out the names."""
     order = {name: position for position, name in enumerate([*NAMES, *records.STRATEGIES, "range", "pooled"])}
     keys = [column for column in ("generator", "cell", "category", "strategy") if column in table]
-    ordered = table.sort_values(keys, key=lambda column: column.map(order), ignore_index=True)
+    ordered = table.sort_values(keys, key=lambda column: column.map(order), kind="stable", ignore_index=True)
     return ordered.assign(**{key: ordered[key].replace(NAMES) for key in keys})
 
 
