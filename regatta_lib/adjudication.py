@@ -4,13 +4,18 @@ A sheet asks one yes/no question about pairs of a fault and a scenario. The adju
 no strategy; the key, kept apart, ties the items to the judge's verdicts.
 """
 
+import csv
+import io
+import json
 import unicodedata
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from ruamel.yaml import YAML
 
 from regatta_lib.agreement import agreement, cohen_kappa, percent_agreement
-from regatta_lib.contracts import ContractError
+from regatta_lib.contracts import ContractError, file_text
 from regatta_lib.digest import sha256
 
 QUESTIONS = {
@@ -78,6 +83,55 @@ def draw_sample(
     return sheet[["item", "question", *SHOWN, *FILLED]], key[KEY]
 
 
+def texts(scenarios: Path, instruments: Path, episodes: Path | None = None) -> pd.DataFrame:
+    """What ``draw_sample`` can show: every scenario of a study with every fault of its cell, as the judge read them.
+
+    ``scenarios`` and ``episodes`` are JSONL files of a study, ``instruments`` the folder with a ``faults.yaml`` for each
+    cell. With ``episodes`` only the answers of the joint arm's first draw are shown, each beside its own fault.
+    """
+    faults = {}
+    for path in sorted(instruments.glob("*/faults.yaml")):
+        loaded = YAML(typ="safe").load(file_text(path))
+        faults[loaded["cell"]] = {fault["id"]: fault["as_written"] for fault in loaded["faults"]}
+    rows = []
+    for line in file_text(scenarios).splitlines():
+        scenario = json.loads(line)
+        cell = scenario["suite_id"].split(".")[2]
+        if cell not in faults:
+            raise ContractError(f"{scenarios}: {scenario['suite_id']}: no faults for cell {cell!r} in {instruments}")
+        for fault, described in faults[cell].items():
+            rows.append(
+                {
+                    "suite_id": scenario["suite_id"],
+                    "target": fault,
+                    "scenario_number": scenario["scenario"],
+                    "faulty_behavior": described["injected_behavior"],
+                    "correct_behavior": described["correct_behavior"],
+                    "scenario": scenario["description"],
+                    "message": scenario["agent_input"],
+                    "expected_behavior": scenario["expected_behavior"],
+                    "agent_answer": "",
+                }
+            )
+    table = pd.DataFrame(rows)
+    if episodes is None:
+        return table
+    answers = pd.DataFrame([json.loads(line) for line in file_text(episodes).splitlines()])
+    answers = answers[(answers["arm"] == "joint") & (answers["draw"] == 1)]
+    answers = answers.rename(columns={"fault_id": "target", "scenario": "scenario_number", "text": "agent_answer"})
+    keys = ["suite_id", "target", "scenario_number"]
+    return table.drop(columns="agent_answer").merge(answers[[*keys, "agent_answer"]], on=keys, validate="one_to_one")
+
+
+def instructions(document: Path) -> str:
+    """The part of ``docs/adjudication.md`` that adjudicators read, as plain text."""
+    text = file_text(document)
+    begin, end = ("<!-- instructions: begin -->", "<!-- instructions: end -->")
+    if text.count(begin) != 1 or text.count(end) != 1:
+        raise ContractError(f"{document}: expected one part between {begin} and {end}")
+    return text.partition(begin)[2].partition(end)[0].strip().removeprefix("## ")
+
+
 def text_digest(row: dict[str, str]) -> str:
     """A digest of what an item shows, blind to white space: spreadsheets change line ends."""
     words = [" ".join(unicodedata.normalize("NFC", str(row[name])).split()) for name in SHOWN]
@@ -139,3 +193,32 @@ def checked(filled: pd.DataFrame, key: pd.DataFrame) -> pd.DataFrame:
     if len(changed):
         raise ContractError(f"sheet: {changed['item'].iloc[0]}: its text is not the text that was drawn")
     return merged
+
+
+def read_key(path: Path) -> pd.DataFrame:
+    """Read a key. Raises ContractError if it is missing or has other columns than ``KEY``."""
+    rows = list(csv.reader(io.StringIO(file_text(path))))
+    if not rows or rows[0] != KEY:
+        raise ContractError(f"{path}: header is {','.join(rows[0]) if rows else 'missing'}, expected {','.join(KEY)}")
+    table = pd.DataFrame(rows[1:], columns=KEY)
+    return table.astype({"scenario_number": int, "judge": int, "weight": float})
+
+
+def report(row: dict[str, object], disagreements: pd.DataFrame, level: float) -> str:
+    """The result of a scored sheet as lines of text: counts first, coefficients with intervals, disagreements by kind."""
+    lines = [
+        f"{row['pairs']} items answered, {row['unclear']} unclear, {row['blank']} blank",
+        f"judge yes and adjudicator yes {row['t_1_1']}, yes and no {row['t_1_0']}, no and yes {row['t_0_1']}, "
+        f"no and no {row['t_0_0']}",
+        f"agreement {row['agreement']:.2f}; judge yes {row['prevalence_first']:.2f}, "
+        f"adjudicator yes {row['prevalence_second']:.2f}",
+        f"kappa {row['kappa']:.2f} [{row['kappa_low']:.2f}, {row['kappa_high']:.2f}], "
+        f"AC1 {row['ac1']:.2f} [{row['ac1_low']:.2f}, {row['ac1_high']:.2f}], PABAK {row['pabak']:.2f} "
+        f"({level:.0%} percentile bootstrap over {row['clusters']} suites, "
+        f"{row['undefined_resamples']:.1%} of resamples undefined)",
+        f"weighted to the study: agreement {row['weighted_agreement']:.2f}, kappa {row['weighted_kappa']:.2f}",
+    ]
+    lines += [f"note: {row['note']}"] if row["note"] else []
+    for (kind, reason), part in disagreements.groupby(["kind", "reason"], sort=True):
+        lines.append(f"{kind}, {reason or 'no reason given'}: {len(part)} ({', '.join(part['item'])})")
+    return "\n".join(lines if len(disagreements) else [*lines, "no disagreements"])
