@@ -24,7 +24,7 @@ QUESTIONS = {
 }
 ANSWERS = ("yes", "no", "unclear")
 REASONS = {
-    "topic_only": "touches the fault's topic, but a faulty and a correct agent would answer alike",
+    "topic_only": "it touches the fault's topic, but a faulty and a correct agent would answer alike",
     "hidden": "the difference would show only after a further question",
     "other_error": "the agent is wrong, but not in the way the fault describes",
     "wrong_rule": "the description of the fault or of the correct behavior is itself wrong",

@@ -23,11 +23,11 @@ def separation(scores: pd.DataFrame, bootstrap: Bootstrap, permutations: int, co
     for generator, part in scores.groupby("generator", sort=True):
         for measure in records.MEASURES:
             blocks = block_values(part, measure)
-            kept = ~np.isnan(blocks).any(axis=(1, 2))
-            cells = blocks[kept]
-            means = cells.mean(axis=(0, 1))
+            cells = [cell[~np.isnan(cell).any(axis=1)] for cell in blocks]
+            together = np.concatenate(cells)
+            means = together.mean(axis=0)
             rng = seeded(bootstrap.seed, f"separation/{generator}/{measure}")
-            null = permuted_ranges(cells, rng, permutations)
+            null = permuted_ranges(together, rng, permutations)
             low, high = percentile_interval(bootstrap_ranges(cells, rng, bootstrap.resamples), bootstrap.level)
             names = sorted(part["strategy"].unique())
             observed = float(means.max() - means.min())
@@ -35,7 +35,7 @@ def separation(scores: pd.DataFrame, bootstrap: Bootstrap, permutations: int, co
                 {
                     "generator": generator,
                     "measure": measure,
-                    "suites": int(cells.size),
+                    "suites": int(together.size),
                     "unresolved": int(part[measure].isna().sum()),
                     "highest": names[int(means.argmax())],
                     "lowest": names[int(means.argmin())],
@@ -61,20 +61,27 @@ def block_values(scores: pd.DataFrame, measure: str) -> np.ndarray:
     return wide.to_numpy(dtype=float).reshape(cells, replications, -1)
 
 
-def permuted_ranges(values: np.ndarray, rng: np.random.Generator, permutations: int) -> np.ndarray:
-    """Ranges of strategy means after exchanging the strategies' labels within each block, independently."""
-    blocks = values.reshape(-1, values.shape[-1])
+def permuted_ranges(blocks: np.ndarray, rng: np.random.Generator, permutations: int) -> np.ndarray:
+    """Ranges of strategy means after exchanging the strategies' labels within each block (a row), independently."""
     shuffled = rng.permuted(np.broadcast_to(blocks, (permutations, *blocks.shape)), axis=-1)
     means = shuffled.mean(axis=1)
     return means.max(axis=1) - means.min(axis=1)
 
 
-def bootstrap_ranges(values: np.ndarray, rng: np.random.Generator, resamples: int) -> np.ndarray:
-    """Ranges of strategy means when the replications of each cell and strategy are resampled (rescaled bootstrap)."""
-    cells, replications, strategies = values.shape
-    weights = rescaled_weights(rng, replications, resamples * cells * strategies)
-    weights = weights.reshape(resamples, cells, strategies, replications)
-    means = np.einsum("bcsr,crs->bs", weights, values) / (cells * replications)
+def bootstrap_ranges(cells: list[np.ndarray], rng: np.random.Generator, resamples: int) -> np.ndarray:
+    """Ranges of strategy means when the replications of each cell and strategy are resampled (rescaled bootstrap).
+
+    ``cells`` holds an array (replications, strategies) for each cell. A cell with one replication cannot vary.
+    """
+    sums = 0
+    for values in cells:
+        replications, strategies = values.shape
+        if replications < 2:
+            sums = sums + values.sum(axis=0)
+            continue
+        weights = rescaled_weights(rng, replications, resamples * strategies).reshape(resamples, strategies, replications)
+        sums = sums + np.einsum("bsr,rs->bs", weights, values)
+    means = np.broadcast_to(sums, (resamples, cells[0].shape[1])) / sum(len(values) for values in cells)
     return means.max(axis=1) - means.min(axis=1)
 
 
