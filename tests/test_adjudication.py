@@ -81,12 +81,12 @@ def test_weights_stand_for_the_verdicts_of_the_study():
 
 
 def test_too_few_verdicts_are_refused_with_their_number():
-    with pytest.raises(ContractError, match="100 scenarios judged yes .* expected at least 150"):
+    with pytest.raises(ContractError, match=r"100 scenarios judged yes .* expected at least 150"):
         adjudication.draw_sample(study(), shown(), "design", 300, seeded(1, "t"))
 
 
 def test_the_record_cannot_be_adjudicated_and_says_why():
-    with pytest.raises(ContractError, match="0 scenarios judged no .* must record a verdict for every scenario"):
+    with pytest.raises(ContractError, match=r"0 scenarios judged no .* must record a verdict for every scenario"):
         adjudication.draw_sample(the_verdicts(), shown(), "design", 50, seeded(1, "t"))
 
 

@@ -96,7 +96,7 @@ def test_xlsx_as_people_save_it(tmp_path):
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        ("s.csv", "item,answer\na\n".encode(), "row 2 has 1 cells, expected 2"),
+        ("s.csv", b"item,answer\na\n", "row 2 has 1 cells, expected 2"),
         ("s.csv", "item,answer\né,1\n".encode("cp1252"), "is not UTF-8; save it as 'CSV UTF-8'"),
         ("s.xlsx", b"item,answer", "not an XLSX file"),
         ("s.ods", b"", "expected a file ending .csv or .xlsx"),
