@@ -184,3 +184,26 @@ class PublishedValue:
     place: str
     status: Literal["recomputed", "reconstructed", "quoted"]
     how: str
+
+
+@dataclass(frozen=True)
+class ReconstructedTable:
+    """One 2×2 table of two raters that is consistent with a printed agreement and κ (§V-F)."""
+
+    claim: Literal["adjudication", "probes_gpt4o"]
+    n11: Annotated[int, Field(ge=0)]
+    n10: Annotated[int, Field(ge=0)]
+    n01: Annotated[int, Field(ge=0)]
+    n00: Annotated[int, Field(ge=0)]
+    agreement: Share
+    kappa: float
+
+
+@dataclass(frozen=True)
+class CheckResult:
+    """One row of the verification report: what was expected, what was recomputed, and whether they agree."""
+
+    key: str
+    expected: str
+    recomputed: str
+    status: Literal["passed", "failed"]
