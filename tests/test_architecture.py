@@ -12,10 +12,12 @@ LAYERS = [
     {"paths", "records"},
     {"contracts"},
     {"digest", "params"},
-    {"stats", "release", "reference", "stages", "reproduction"},
-    {"verdicts", "scores", "validity"},
-    {"tables", "published"},
-    {"figures", "verification"},
+    {"stats", "release", "reference", "stages", "reproduction", "sheets", "consistency"},
+    {"verdicts", "scores", "agreement"},
+    {"validity", "adjudication", "arms", "cost", "reconstruction"},
+    {"tables", "published", "item_analysis", "profile_stability"},
+    {"figures", "verification", "stage_agreement", "strategy_separation"},
+    {"diagnostic_figures"},
     {"__main__"},
 ]
 LEVEL = {module: level for level, layer in enumerate(LAYERS) for module in layer}
