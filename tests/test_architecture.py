@@ -13,11 +13,13 @@ LAYERS = [
     {"items"},
     {"contracts", "witnesses"},
     {"digest", "params", "schemas"},
-    {"stats", "release", "reference", "stages", "reproduction", "instruments", "holdout"},
-    {"verdicts", "scores", "validity", "cells", "audit", "audit_report"},
-    {"tables", "published"},
-    {"figures", "verification"},
-    {"audit_figure"},
+    {"stats", "release", "reference", "stages", "reproduction", "instruments", "holdout", "sheets"},
+    {"audit", "audit_report", "cells", "consistency"},
+    {"verdicts", "scores", "agreement"},
+    {"validity", "adjudication", "arms", "cost", "reconstruction"},
+    {"tables", "published", "item_analysis", "profile_stability"},
+    {"figures", "verification", "stage_agreement", "strategy_separation"},
+    {"audit_figure", "diagnostic_figures"},
     {"__main__"},
 ]
 LEVEL = {module: level for level, layer in enumerate(LAYERS) for module in layer}
