@@ -1,6 +1,7 @@
 """params.yaml, typed: every key is known, every value has its type and range."""
 
 from pathlib import Path
+from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from ruamel.yaml import YAML, YAMLError
@@ -30,11 +31,43 @@ class Figures(Section):
     dpi: int = Field(ge=72, le=1_200)
 
 
+class Prices(Section):
+    """US dollars per million tokens, and the day they were read."""
+
+    input: float = Field(ge=0)
+    output: float = Field(ge=0)
+    date: str = Field(pattern=r"^20\d\d-\d\d-\d\d$")
+
+
+class Endpoint(Section):
+    """A server and one of its models.
+
+    ``protocol``: the Messages API, or OpenAI's chat completions. ``key_env``: the environment variable that holds the
+    key, none for a server without keys. ``api_version``: the ``anthropic-version`` header. ``sampling``: send the
+    sampling fields of a request (temperature and the like) or leave them out, as newer models refuse them. ``structured``:
+    how a JSON schema is asked for. ``body``: further fields of every request, for example ``thinking``. ``concurrency``
+    calls are in flight at once; ``timeout`` in seconds.
+    """
+
+    protocol: Literal["anthropic", "openai"]
+    base_url: str = Field(pattern=r"^https?://")
+    key_env: str | None = None
+    model: str = Field(min_length=1)
+    api_version: str = "2026-10-21"
+    sampling: bool = False
+    structured: Literal["schema", "tool", "prompt"] = "schema"
+    body: dict = {}
+    concurrency: int = Field(default=4, ge=1, le=1_000)
+    timeout: float = Field(default=600.0, gt=0)
+    prices: Prices | None = None
+
+
 class Params(Section):
     """The whole of params.yaml."""
 
     base: Base
     figures: Figures
+    endpoints: dict[str, Endpoint]
 
     def of(self, stage: str) -> dict[str, object]:
         """The parameters that belong to a stage alone: its section, or nothing."""
