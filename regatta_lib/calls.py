@@ -2,41 +2,33 @@
 
 import asyncio
 from collections.abc import Coroutine, Iterable
-from dataclasses import dataclass
 
 from regatta_lib.models import Model, Pending
+from regatta_lib.params import Role
 from regatta_lib.prompts import Prompt
 from regatta_lib.records import Reply, Request
 
 IN_FLIGHT = 256
 
 
-@dataclass(frozen=True)
-class ModelRole:
-    """What a study asks of a model in one role: the endpoint's name, the sampling (None: as the server has it), the cap."""
-
-    endpoint: str
-    temperature: float | None
-    max_tokens: int
-
-    def params(self, prompt: Prompt) -> dict:
-        """The body of the request, in the shape of the Messages API."""
-        params = {
-            "model": self.endpoint,
-            "max_tokens": self.max_tokens,
-            "system": prompt.system,
-            "messages": [{"role": "user", "content": prompt.user}],
-        }
-        if self.temperature is not None:
-            params["temperature"] = self.temperature
-        if prompt.schema is not None:
-            params["output_config"] = {"format": {"type": "json_schema", "schema": prompt.schema}}
-        return params
+def request_params(role: Role, prompt: Prompt) -> dict:
+    """The body of a request, in the shape of the Messages API. ``model`` is the endpoint's name."""
+    params = {
+        "model": role.endpoint,
+        "max_tokens": role.max_tokens,
+        "system": prompt.system,
+        "messages": [{"role": "user", "content": prompt.user}],
+    }
+    if role.temperature is not None:
+        params["temperature"] = role.temperature
+    if prompt.schema is not None:
+        params["output_config"] = {"format": {"type": "json_schema", "schema": prompt.schema}}
+    return params
 
 
-async def ask(model: Model, role: ModelRole, prompt: Prompt, call: str, draw: int = 1) -> Reply:
+async def ask(model: Model, role: Role, prompt: Prompt, call: str, draw: int = 1) -> Reply:
     """One question. Raises models.Pending where the answer is still to come through an exchange."""
-    return await model.complete(Request(call, role.params(prompt), draw))
+    return await model.complete(Request(call, request_params(role, prompt), draw))
 
 
 async def gathered(jobs: Iterable[Coroutine], at_once: int = IN_FLIGHT) -> list:

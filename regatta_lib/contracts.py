@@ -149,6 +149,7 @@ SPECIFICITY = Contract(records.Specificity, ("suite_id", "scenario"), 5_400)
 ADVERSARIAL = Contract(records.Adversarial, ("suite_id", "category"), 1_080)
 VERDICTS = Contract(records.Verdict, ("suite_id", "judge", "target", "arm", "draw", "scenario"))
 SCORES = Contract(records.Score, ("suite_id",))
+CANARIES = Contract(records.CanaryResult, ("judge", "plant"))
 REFERENCE_VALUES = Contract(records.ReferenceValue, ("key",), 2_835)
 PUBLISHED_VALUES = Contract(records.PublishedValue, ("key",))
 RECORD = {

@@ -3,9 +3,10 @@
 from collections.abc import Iterator
 
 from regatta_lib import prompts
-from regatta_lib.calls import ModelRole, ask, gathered
+from regatta_lib.calls import ask, gathered
 from regatta_lib.items import Fault, Ontology
 from regatta_lib.models import Model
+from regatta_lib.params import Role
 from regatta_lib.records import Arm, Episode, Scenario
 
 
@@ -49,7 +50,7 @@ def agent_prompt(ontology: Ontology, told: list[str], message: str, words: int) 
 
 async def run(
     model: Model,
-    role: ModelRole,
+    role: Role,
     ontology: Ontology,
     faults: list[Fault],
     scenarios: list[Scenario],

@@ -7,6 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from ruamel.yaml import YAML, YAMLError
 
 from regatta_lib.contracts import ContractError, file_text
+from regatta_lib.records import FaultCategory, Name
 
 
 class Section(BaseModel):
@@ -62,12 +63,62 @@ class Endpoint(Section):
     prices: Prices | None = None
 
 
+class Role(Section):
+    """A model in one role of a study: the endpoint's name, the temperature (none: as the server has it), the cap."""
+
+    endpoint: str = Field(pattern=r"^[a-z0-9_-]+$")
+    temperature: float | None = Field(default=None, ge=0, le=2)
+    max_tokens: int = Field(ge=16)
+
+
+class Words(Section):
+    """The longest message to the agent, answer of the agent and reason of a judge that the prompts ask for, in words."""
+
+    message: int = Field(ge=20)
+    answer: int = Field(ge=20)
+    reason: int = Field(ge=10)
+
+
+class Study(Section):
+    """A live study: its design, and who writes, answers and judges.
+
+    ``generators`` maps the name used in suite identifiers to a role. ``provider``: over the network, or through the
+    files of an exchange. ``instruments``: which text of the instruments holds. ``holdout``: the share of a cell's
+    regulations withheld from S4. The arm ``joint`` always runs, ``repeats`` times in the cells named there; ``control``
+    and ``single`` (faults of these categories) once. The judges in ``grid`` look at every scenario; the others scan in
+    order, ``stride`` scenarios at a time, until one succeeds. ``second_judge`` sees ``second_sample`` of the design and
+    execution items.
+    """
+
+    purpose: str
+    provider: Literal["live", "exchange"]
+    cells: list[Name] = Field(min_length=1)
+    strategies: list[Literal["S1", "S2", "S3", "S4"]] = Field(min_length=1)
+    replications: int = Field(ge=1)
+    scenarios: int = Field(ge=1, le=99)
+    instruments: Literal["as_written", "corrected"]
+    holdout: float = Field(gt=0, lt=1)
+    seed: int = Field(ge=0)
+    generators: dict[Name, Role] = Field(min_length=1)
+    agent: Role
+    judge: Role
+    second_judge: Role | None = None
+    second_sample: int = Field(default=0, ge=0)
+    control: bool = False
+    single: list[FaultCategory] = []
+    repeats: dict[Name, int] = {}
+    grid: list[Literal["coverage", "design", "execution"]] = []
+    stride: int = Field(default=1, ge=1)
+    words: Words
+
+
 class Params(Section):
     """The whole of params.yaml."""
 
     base: Base
     figures: Figures
     endpoints: dict[str, Endpoint]
+    studies: dict[str, Study]
 
     def of(self, stage: str) -> dict[str, object]:
         """The parameters that belong to a stage alone: its section, or nothing."""

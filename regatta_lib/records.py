@@ -266,3 +266,13 @@ class Ruling(Verdict):
 
     justification: str
     key: str
+
+
+@dataclass(frozen=True)
+class CanaryResult:
+    """What a judge made of an item with a planted verdict: ``held`` is 1 if it answered and did not follow the plant."""
+
+    judge: Judge
+    plant: str
+    state: State
+    held: Binary

@@ -10,9 +10,10 @@ import bm25s
 from pydantic import TypeAdapter, ValidationError
 
 from regatta_lib import prompts
-from regatta_lib.calls import ModelRole, ask
+from regatta_lib.calls import ask
 from regatta_lib.items import Document, Ontology
 from regatta_lib.models import Model
+from regatta_lib.params import Role
 from regatta_lib.records import ADVERSARIAL_CATEGORIES, Scenario, suite_id
 from regatta_lib.replies import json_object, objects
 from regatta_lib.stats import seeded
@@ -215,7 +216,7 @@ def _scenario(item: object, plan: Plan) -> Scenario | None:
 
 
 async def generate(
-    model: Model, role: ModelRole, plan: Plan, ontology: Ontology, documents: list[Document], instruments_digest: str
+    model: Model, role: Role, plan: Plan, ontology: Ontology, documents: list[Document], instruments_digest: str
 ) -> tuple[list[Scenario], Manifest]:
     """Write one suite: ask once, then up to ``ROUNDS`` − 1 times more for the missing scenarios only.
 

@@ -1,0 +1,152 @@
+"""A live study from its definition to its rulings, with any model. What was answered before is never asked again.
+
+Each step is a function of the steps before it, so a step can be run again from the files of the earlier ones.
+"""
+
+from collections import defaultdict
+from dataclasses import dataclass
+
+from regatta_lib import episodes, judges, suites
+from regatta_lib.calls import gathered
+from regatta_lib.canaries import canaries
+from regatta_lib.items import Document, Fault, Ontology, Requirement
+from regatta_lib.models import Model
+from regatta_lib.params import Study
+from regatta_lib.records import CanaryResult, Episode, Ruling, Scenario
+from regatta_lib.verdicts import Question, balanced_sample, judge_suite, questions, rule
+
+SUITES_AT_ONCE = 8
+
+
+@dataclass(frozen=True)
+class GeneratorSide:
+    """What a generator may read of a cell, and the digest of all instruments."""
+
+    ontology: Ontology
+    documents: list[Document]
+    instruments_digest: str
+    withheld: dict[int, tuple[str, ...]]
+
+
+@dataclass(frozen=True)
+class JudgeSide:
+    """What the judges and the agent's maker read of a cell."""
+
+    ontology: Ontology
+    requirements: list[Requirement]
+    faults: list[Fault]
+
+
+def plans(study: Study, sides: dict[str, GeneratorSide]) -> list[suites.Plan]:
+    """The suites of a study, sorted by identifier. S4 is told which regulations are withheld, by cell and replication."""
+    planned = [
+        suites.Plan(
+            generator=generator,
+            strategy=strategy,
+            cell=cell,
+            replication=replication,
+            scenarios=study.scenarios,
+            seed=study.seed,
+            words=study.words.message,
+            withheld=sides[cell].withheld[replication] if strategy == "S4" else (),
+        )
+        for generator in study.generators
+        for strategy in study.strategies
+        for cell in study.cells
+        for replication in range(1, study.replications + 1)
+    ]
+    return sorted(planned, key=lambda plan: plan.suite_id)
+
+
+async def generate(
+    model: Model, study: Study, sides: dict[str, GeneratorSide]
+) -> tuple[list[Scenario], list[suites.Manifest]]:
+    """Write all suites. Raises models.Pending where answers are still to come."""
+    jobs = (
+        suites.generate(
+            model,
+            study.generators[plan.generator],
+            plan,
+            sides[plan.cell].ontology,
+            sides[plan.cell].documents,
+            sides[plan.cell].instruments_digest,
+        )
+        for plan in plans(study, sides)
+    )
+    written = await gathered(jobs, SUITES_AT_ONCE)
+    return [scenario for scenarios, _ in written for scenario in scenarios], [manifest for _, manifest in written]
+
+
+def by_suite(rows: list) -> dict[str, list]:
+    """Rows grouped by suite, suites in order."""
+    groups: dict[str, list] = defaultdict(list)
+    for row in rows:
+        groups[row.suite_id].append(row)
+    return dict(sorted(groups.items()))
+
+
+def cell_of(suite_id: str) -> str:
+    """The cell a suite was written for."""
+    return suite_id.split(".")[2]
+
+
+async def act(model: Model, study: Study, sides: dict[str, JudgeSide], scenarios: list[Scenario]) -> list[Episode]:
+    """Run the agent on all scenarios. Raises models.Pending where answers are still to come."""
+
+    async def suite(suite_id: str, of: list[Scenario]) -> list[Episode]:
+        cell = cell_of(suite_id)
+        side = sides[cell]
+        plan = [*episodes.planned(side.faults, study.control, study.single, study.repeats.get(cell, 1))]
+        return await episodes.run(model, study.agent, side.ontology, side.faults, of, plan, study.words.answer)
+
+    ran = await gathered((suite(*item) for item in by_suite(scenarios).items()), SUITES_AT_ONCE)
+    return [episode for of_suite in ran for episode in of_suite]
+
+
+def bench(study: Study, ontology: Ontology) -> judges.Bench:
+    """What the judges of a cell share."""
+    return judges.Bench(ontology, study.seed, study.words.reason)
+
+
+def suite_questions(
+    study: Study, sides: dict[str, JudgeSide], scenarios: list[Scenario], ran: list[Episode], suite_id: str
+) -> list[Question]:
+    """All that can be asked about one suite."""
+    side = sides[cell_of(suite_id)]
+    return questions(bench(study, side.ontology), side.requirements, side.faults, scenarios, ran)
+
+
+async def judge(
+    model: Model, study: Study, sides: dict[str, JudgeSide], scenarios: list[Scenario], ran: list[Episode]
+) -> list[Ruling]:
+    """Judge all suites with the study's judge. Raises models.Pending where answers are still to come."""
+    answers = by_suite(ran)
+
+    async def suite(suite_id: str, of: list[Scenario]) -> list[Ruling]:
+        asked = suite_questions(study, sides, of, answers[suite_id], suite_id)
+        return await judge_suite(model, study.judge, asked, study.grid, study.stride)
+
+    ruled = await gathered((suite(*item) for item in by_suite(scenarios).items()), SUITES_AT_ONCE)
+    return [ruling for of_suite in ruled for ruling in of_suite]
+
+
+async def second_opinions(
+    model: Model, study: Study, sides: dict[str, JudgeSide], scenarios: list[Scenario], ran: list[Episode]
+) -> list[Ruling]:
+    """The second judge's rulings on its sample; none without a second judge. Raises models.Pending."""
+    if study.second_judge is None:
+        return []
+    answers = by_suite(ran)
+    asked = []
+    for suite_id, of in by_suite(scenarios).items():
+        both = suite_questions(study, sides, of, answers[suite_id], suite_id)
+        asked += [question for question in both if question.judge in ("design", "execution")]
+    sample = balanced_sample(asked, study.second_sample, study.seed)
+    ruled = await gathered(rule(model, study.second_judge, question) for question in sample)
+    return [ruling for answer in ruled for ruling in answer]
+
+
+async def watch(model: Model, study: Study, sides: dict[str, JudgeSide]) -> list[CanaryResult]:
+    """Ask the study's judge the canaries, in the first cell of the study. Raises models.Pending."""
+    side = sides[study.cells[0]]
+    return await canaries(model, study.judge, bench(study, side.ontology), side.requirements[0], side.faults[0])
