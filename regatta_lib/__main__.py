@@ -30,6 +30,53 @@ def import_release(folder: Path) -> None:
         typer.echo(f"data/record/{name}: {text.count(chr(10)) - 1:,} rows")
 
 
+exchange_app = typer.Typer(no_args_is_help=True, help="Answer a study through files: deal requests out, take replies in.")
+app.add_typer(exchange_app, name="exchange")
+
+
+@exchange_app.command("batches")
+def exchange_batches(study: str, size: int = 60) -> None:
+    """Deal the requests of STUDY that wait for an answer into batches of at most SIZE, under data/exchange/STUDY."""
+    from regatta_lib import batches
+    from regatta_lib.contracts import PLACEMENTS, write_atomic
+    from regatta_lib.stats import seeded
+    from regatta_lib.studies import definition, read_placements, waiting_requests
+
+    design, folder = definition(study), paths.EXCHANGE / study
+    waiting, counts = waiting_requests(study, design)
+    placements = read_placements(folder)
+    first = 1 + max((place.batch for place in placements), default=0)
+    new = batches.undealt(folder, placements, waiting)
+    dealt = batches.deal(new, size, first, seeded(design.seed, f"batches from {first}"))
+    for path, text in batches.batch_texts(folder, dealt, new).items():
+        write_atomic(path, text)
+    if dealt:
+        PLACEMENTS.write(batches.placement_table(placements + dealt), folder / "batches.csv")
+    typer.echo(f"{study}: {counts}")
+    for kind, numbers in batches.dealt_kinds(dealt).items():
+        typer.echo(f"{kind}: {sum(numbers.values()):,} requests in batches {min(numbers):03d} to {max(numbers):03d}")
+    if not waiting:
+        typer.echo(f"nothing waits; regatta run {study} writes the results")
+    elif not dealt:
+        typer.echo(f"nothing new to deal; {len(waiting):,} requests wait in batches without answers")
+
+
+@exchange_app.command("collect")
+def exchange_collect(study: str, served: str = typer.Option(..., help="The name of the model that answered.")) -> None:
+    """Turn each replies-NNN.jsonl of STUDY that has no answers-NNN.jsonl yet into one, after checking all of them."""
+    from regatta_lib import batches
+    from regatta_lib.contracts import write_atomic
+    from regatta_lib.studies import read_placements
+
+    folder = paths.EXCHANGE / study
+    texts, notes = batches.collected(folder, read_placements(folder), served)
+    for path, text in texts.items():
+        write_atomic(path, text)
+    for note in notes:
+        typer.echo(note)
+    typer.echo(f"{len(texts):,} answer files written; served model {served}")
+
+
 def main() -> None:
     """Run a command. Errors about input are one line on standard error and exit code 2."""
     try:

@@ -134,11 +134,15 @@ class Contract:
         """Read and check a file. Raises ContractError with one line that names the file and the row."""
         return self.parse(file_text(path), path)
 
-    def write(self, frame: pd.DataFrame, path: Path) -> None:
-        """Sort by the key, check, and write atomically in canonical form."""
+    def text(self, frame: pd.DataFrame, path: Path) -> str:
+        """Sort by the key, check, and return the canonical text of the file ``path``."""
         ordered = frame[self.columns].sort_values(list(self.key), na_position="first", kind="stable")
         rows = ordered.astype(object).where(ordered.notna(), None).to_dict("records")
-        write_atomic(path, csv_text(self.frame(rows, path)))
+        return csv_text(self.frame(rows, path))
+
+    def write(self, frame: pd.DataFrame, path: Path) -> None:
+        """Write the canonical text atomically."""
+        write_atomic(path, self.text(frame, path))
 
 
 INDEX = Contract(records.Item, ("cell", "item"))
@@ -150,6 +154,7 @@ ADVERSARIAL = Contract(records.Adversarial, ("suite_id", "category"), 1_080)
 VERDICTS = Contract(records.Verdict, ("suite_id", "judge", "target", "arm", "draw", "scenario"))
 SCORES = Contract(records.Score, ("suite_id",))
 CANARIES = Contract(records.CanaryResult, ("judge", "plant"))
+PLACEMENTS = Contract(records.Placement, ("batch", "position"))
 REFERENCE_VALUES = Contract(records.ReferenceValue, ("key",), 2_835)
 PUBLISHED_VALUES = Contract(records.PublishedValue, ("key",))
 RECORD = {

@@ -102,18 +102,19 @@ def adversarial_prompt(bench: Bench, scenario: Scenario) -> prompts.Prompt:
 
 
 def read_opinion(judge: str, reply: Reply) -> Opinion:
-    """Read a judge's reply. Anything but exactly the fields asked for, with allowed values, is unreadable, never a no."""
-    if reply.state != "answered":
-        return Opinion(reply.state, None, "")
-    found = json_object(reply.text)
-    unreadable = Opinion("unreadable", None, "")
+    """Read a judge's reply. A reply without an answer keeps its own state."""
+    return read_text(judge, reply.text) if reply.state == "answered" else Opinion(reply.state, None, "")
+
+
+def read_text(judge: str, text: str) -> Opinion:
+    """Read a judge's answer. Anything but exactly the fields asked for, with allowed values, is unreadable, never a no."""
+    found = json_object(text)
     if found is None or found.keys() != SCHEMAS[judge]["properties"].keys():
-        return unreadable
-    reason = found["justification"]
-    if not isinstance(reason, str):
-        return unreadable
-    value = _VALUE[judge](found)
-    return unreadable if value is None else Opinion("answered", value, reason.strip())
+        return Opinion("unreadable", None, "")
+    reason, value = found["justification"], _VALUE[judge](found)
+    if not isinstance(reason, str) or value is None:
+        return Opinion("unreadable", None, "")
+    return Opinion("answered", value, reason.strip())
 
 
 def _binary(found: dict) -> int | None:

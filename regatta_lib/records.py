@@ -276,3 +276,14 @@ class CanaryResult:
     plant: str
     state: State
     held: Binary
+
+
+@dataclass(frozen=True)
+class Placement:
+    """Where a request of an exchange was dealt: batch, position in it, its key, its kind (task and model) and its call."""
+
+    batch: Positive
+    position: Positive
+    custom_id: str
+    kind: str
+    call: str

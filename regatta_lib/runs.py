@@ -6,14 +6,21 @@ Each step is a function of the steps before it, so a step can be run again from 
 from collections import defaultdict
 from dataclasses import dataclass
 
-from regatta_lib import episodes, judges, suites
+from regatta_lib import episodes, holdout, instruments, judges, suites
 from regatta_lib.calls import gathered
 from regatta_lib.canaries import canaries
 from regatta_lib.items import Document, Fault, Ontology, Requirement
 from regatta_lib.models import Model
 from regatta_lib.params import Study
 from regatta_lib.records import CanaryResult, Episode, Ruling, Scenario
-from regatta_lib.verdicts import Question, balanced_sample, judge_suite, questions, rule
+from regatta_lib.verdicts import (
+    Question,
+    balanced_sample,
+    episode_questions,
+    judge_suite,
+    rule,
+    scenario_questions,
+)
 
 SUITES_AT_ONCE = 8
 
@@ -35,6 +42,23 @@ class JudgeSide:
     ontology: Ontology
     requirements: list[Requirement]
     faults: list[Fault]
+
+
+def read_sides(study: Study) -> tuple[dict[str, GeneratorSide], dict[str, JudgeSide]]:
+    """The instruments of the study's cells, generator side and judge side apart, {cell: side}."""
+    digest = instruments.instruments_digest(study.cells)
+    generators, judged = {}, {}
+    for cell in study.cells:
+        ontology, documents = instruments.read_generator_side(cell)
+        keys = [regulation.key for regulation in ontology.regulations]
+        withheld = {
+            replication: holdout.withhold(cell, replication, keys, study.holdout)
+            for replication in range(1, study.replications + 1)
+        }
+        generators[cell] = GeneratorSide(ontology, list(documents), digest, withheld)
+        requirements, faults = instruments.read_judge_side(cell, study.instruments)
+        judged[cell] = JudgeSide(ontology, list(requirements), list(faults))
+    return generators, judged
 
 
 def plans(study: Study, sides: dict[str, GeneratorSide]) -> list[suites.Plan]:
@@ -108,25 +132,40 @@ def bench(study: Study, ontology: Ontology) -> judges.Bench:
     return judges.Bench(ontology, study.seed, study.words.reason)
 
 
-def suite_questions(
-    study: Study, sides: dict[str, JudgeSide], scenarios: list[Scenario], ran: list[Episode], suite_id: str
-) -> list[Question]:
-    """All that can be asked about one suite."""
-    side = sides[cell_of(suite_id)]
-    return questions(bench(study, side.ontology), side.requirements, side.faults, scenarios, ran)
+def about_scenarios(study: Study, side: JudgeSide, scenarios: list[Scenario]) -> list[Question]:
+    """All questions about the scenarios of one suite."""
+    return scenario_questions(bench(study, side.ontology), side.requirements, side.faults, scenarios)
 
 
-async def judge(
-    model: Model, study: Study, sides: dict[str, JudgeSide], scenarios: list[Scenario], ran: list[Episode]
+def about_episodes(study: Study, side: JudgeSide, scenarios: list[Scenario], ran: list[Episode]) -> list[Question]:
+    """All questions about the episodes of one suite."""
+    return episode_questions(bench(study, side.ontology), side.faults, scenarios, ran)
+
+
+async def judge_scenarios(
+    model: Model, study: Study, sides: dict[str, JudgeSide], scenarios: list[Scenario]
 ) -> list[Ruling]:
-    """Judge all suites with the study's judge. Raises models.Pending where answers are still to come."""
-    answers = by_suite(ran)
+    """Coverage, design, specificity and adversarial rulings on all suites. Raises models.Pending."""
 
     async def suite(suite_id: str, of: list[Scenario]) -> list[Ruling]:
-        asked = suite_questions(study, sides, of, answers[suite_id], suite_id)
+        asked = about_scenarios(study, sides[cell_of(suite_id)], of)
         return await judge_suite(model, study.judge, asked, study.grid, study.stride)
 
     ruled = await gathered((suite(*item) for item in by_suite(scenarios).items()), SUITES_AT_ONCE)
+    return [ruling for of_suite in ruled for ruling in of_suite]
+
+
+async def judge_episodes(
+    model: Model, study: Study, sides: dict[str, JudgeSide], scenarios: list[Scenario], ran: list[Episode]
+) -> list[Ruling]:
+    """Execution rulings on all suites. Raises models.Pending where answers are still to come."""
+    written = by_suite(scenarios)
+
+    async def suite(suite_id: str, of: list[Episode]) -> list[Ruling]:
+        asked = about_episodes(study, sides[cell_of(suite_id)], written[suite_id], of)
+        return await judge_suite(model, study.judge, asked, study.grid, study.stride)
+
+    ruled = await gathered((suite(*item) for item in by_suite(ran).items()), SUITES_AT_ONCE)
     return [ruling for of_suite in ruled for ruling in of_suite]
 
 
@@ -137,16 +176,58 @@ async def second_opinions(
     if study.second_judge is None:
         return []
     answers = by_suite(ran)
-    asked = []
+    asked: list[Question] = []
     for suite_id, of in by_suite(scenarios).items():
-        both = suite_questions(study, sides, of, answers[suite_id], suite_id)
-        asked += [question for question in both if question.judge in ("design", "execution")]
+        side = sides[cell_of(suite_id)]
+        asked += [question for question in about_scenarios(study, side, of) if question.judge == "design"]
+        asked += about_episodes(study, side, of, answers[suite_id])
     sample = balanced_sample(asked, study.second_sample, study.seed)
     ruled = await gathered(rule(model, study.second_judge, question) for question in sample)
     return [ruling for answer in ruled for ruling in answer]
 
 
-async def watch(model: Model, study: Study, sides: dict[str, JudgeSide]) -> list[CanaryResult]:
-    """Ask the study's judge the canaries, in the first cell of the study. Raises models.Pending."""
+async def watch(model: Model, study: Study, sides: dict[str, JudgeSide], names: tuple[str, ...]) -> list[CanaryResult]:
+    """Ask the judges in ``names`` the canaries, in the first cell of the study. Raises models.Pending."""
     side = sides[study.cells[0]]
-    return await canaries(model, study.judge, bench(study, side.ontology), side.requirements[0], side.faults[0])
+    of = bench(study, side.ontology)
+    return await canaries(model, study.judge, of, side.requirements[0], side.faults[0], names)
+
+
+@dataclass(frozen=True)
+class Result:
+    """All that a study came to."""
+
+    scenarios: list[Scenario]
+    manifests: list[suites.Manifest]
+    episodes: list[Episode]
+    rulings: list[Ruling]
+    second: list[Ruling]
+    canaries: list[CanaryResult]
+
+
+async def run(model: Model, study: Study, generators: dict[str, GeneratorSide], judged: dict[str, JudgeSide]) -> Result:
+    """Run a study to its end. Canaries are asked among the real questions to the same judge.
+
+    Raises models.Pending where answers are still to come through an exchange, after all that can be asked was asked.
+    """
+    scenarios, manifests = await generate(model, study, generators)
+
+    async def about_answers() -> tuple[list[Episode], list[Ruling], list[Ruling], list[CanaryResult]]:
+        ran = await act(model, study, judged, scenarios)
+        ruled = await gathered(
+            [
+                judge_episodes(model, study, judged, scenarios, ran),
+                second_opinions(model, study, judged, scenarios, ran),
+                watch(model, study, judged, ("execution",)),
+            ]
+        )
+        return ran, *ruled
+
+    (ran, of_episodes, second, watched), of_scenarios, also_watched = await gathered(
+        [
+            about_answers(),
+            judge_scenarios(model, study, judged, scenarios),
+            watch(model, study, judged, ("coverage", "design", "specificity", "adversarial")),
+        ]
+    )
+    return Result(scenarios, manifests, ran, of_scenarios + of_episodes, second, watched + also_watched)

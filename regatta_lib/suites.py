@@ -11,6 +11,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from regatta_lib import prompts
 from regatta_lib.calls import ask
+from regatta_lib.holdout import without
 from regatta_lib.items import Document, Ontology
 from regatta_lib.models import Model
 from regatta_lib.params import Role
@@ -123,15 +124,6 @@ def duties(ontology: Ontology, plan: Plan) -> list[str]:
     return [listed[order[i % len(listed)]] for i in range(plan.scenarios)]
 
 
-def known_ontology(ontology: Ontology, withheld: tuple[str, ...]) -> dict:
-    """The ontology without the withheld regulations and the metrics that repeat them."""
-    full = asdict(ontology)
-    kept = {name: full[name] for name in ("agent_role", "roles", "entities", "workflows")}
-    kept["regulations"] = [r for r in full["regulations"] if r["key"] not in withheld]
-    kept["metrics"] = [m for m in full["metrics"] if m["regulation"] not in withheld]
-    return kept
-
-
 def context(plan: Plan, ontology: Ontology, documents: list[Document]) -> dict:
     """What the strategy adds to the prompt: its ``slots`` and, for S3 and S4, the material."""
     numbers = [{"number": number} for number in range(1, plan.scenarios + 1)]
@@ -149,7 +141,9 @@ def context(plan: Plan, ontology: Ontology, documents: list[Document]) -> dict:
         used = {document.id for chosen in found for document in chosen}
         return {"slots": slots, "documents": [asdict(d) for d in documents if d.id in used]}
     if plan.strategy == "S4":
-        return {"slots": numbers, "ontology": prompts.data_text(known_ontology(ontology, plan.withheld))}
+        shown = asdict(without(ontology, plan.withheld))
+        layers = {name: shown[name] for name in ("agent_role", "roles", "regulations", "metrics", "entities", "workflows")}
+        return {"slots": numbers, "ontology": prompts.data_text(layers)}
     return {"slots": numbers}
 
 

@@ -61,14 +61,10 @@ class Question:
         return "/".join([self.judge, self.suite_id, *filter(None, parts)])
 
 
-def questions(
-    bench: judges.Bench,
-    requirements: list[Requirement],
-    faults: list[Fault],
-    scenarios: list[Scenario],
-    episodes: list[Episode],
+def scenario_questions(
+    bench: judges.Bench, requirements: list[Requirement], faults: list[Fault], scenarios: list[Scenario]
 ) -> list[Question]:
-    """All that could be asked about one suite: at most 25·n + 5·n (and 5·n an arm and draw) + n + n questions."""
+    """All that could be asked about a suite's n scenarios alone: 25·n + 5·n + n + n questions."""
     asked = []
     for scenario in scenarios:
         place = {"suite_id": scenario.suite_id, "scenario": scenario.scenario, "arm": "", "draw": 1}
@@ -80,8 +76,16 @@ def questions(
             asked.append(Question(judge="design", target=fault.id, prompt=prompt, **place))
         asked.append(Question(judge="specificity", target="", prompt=judges.specificity_prompt(bench, scenario), **place))
         asked.append(Question(judge="adversarial", target="", prompt=judges.adversarial_prompt(bench, scenario), **place))
+    return asked
+
+
+def episode_questions(
+    bench: judges.Bench, faults: list[Fault], scenarios: list[Scenario], episodes: list[Episode]
+) -> list[Question]:
+    """One question about each episode of a suite: does the answer expose the fault it was drawn for?"""
     by_number = {scenario.scenario: scenario for scenario in scenarios}
     by_id = {fault.id: fault for fault in faults}
+    asked = []
     for episode in episodes:
         place = {"suite_id": episode.suite_id, "scenario": episode.scenario, "arm": episode.arm, "draw": episode.draw}
         scenario, fault = by_number[episode.scenario], by_id[episode.fault_id]

@@ -1,0 +1,79 @@
+"""Studies on disk: the definition in params.yaml, the model behind it, and the files its results go to."""
+
+import asyncio
+from contextlib import aclosing, closing, suppress
+from pathlib import Path
+
+import pandas as pd
+
+from regatta_lib import jsonl, paths, runs
+from regatta_lib.batches import Collector
+from regatta_lib.contracts import CANARIES, PLACEMENTS, SCORES, VERDICTS, ContractError
+from regatta_lib.digest import canonical_json
+from regatta_lib.models import Pending, exchange
+from regatta_lib.params import Study, read_params
+from regatta_lib.records import CanaryResult, Placement, Request, Ruling
+from regatta_lib.scores import suite_scores
+from regatta_lib.transcripts import Transcripts
+from regatta_lib.verdicts import verdict_table
+
+
+def definition(name: str, params_file: Path = paths.PARAMS) -> Study:
+    """The definition of a study. Raises ContractError, naming the known studies, where there is none."""
+    studies = read_params(params_file).studies
+    if name not in studies:
+        raise ContractError(f"{params_file}: no study {name!r}, expected one of {', '.join(studies)}")
+    return studies[name]
+
+
+def read_placements(folder: Path) -> list[Placement]:
+    """Where the requests of an exchange were dealt so far."""
+    path = folder / "batches.csv"
+    return [Placement(**row) for row in PLACEMENTS.read(path).to_dict("records")] if path.is_file() else []
+
+
+def waiting_requests(name: str, study: Study) -> tuple[dict[str, Request], str]:
+    """The requests of a study that wait for an answer through its exchange, {key: request}, and the exchange's counts."""
+    generators, judged = runs.read_sides(study)
+
+    async def advance() -> tuple[dict[str, Request], str]:
+        with closing(Transcripts(paths.TRANSCRIPTS / name)) as transcripts:
+            model = exchange(paths.EXCHANGE / name, transcripts)
+            async with aclosing(Collector(model)) as collector:
+                with suppress(Pending):
+                    await runs.run(collector, study, generators, judged)
+                return collector.waiting, str(model.counts())
+
+    return asyncio.run(advance())
+
+
+def ruling_texts(stem: Path, rulings: list[Ruling]) -> dict[Path, str]:
+    """Rulings as two files: the verdicts (CSV, the contract of all studies) and, with the reasons, JSON lines."""
+    return {
+        stem.with_suffix(".csv"): VERDICTS.text(verdict_table(rulings), stem.with_suffix(".csv")),
+        stem.with_suffix(".jsonl"): jsonl.RULINGS.text(rulings),
+    }
+
+
+def canary_table(results: list[CanaryResult]) -> pd.DataFrame:
+    """The canaries as a table with the columns of ``records.CanaryResult``."""
+    return pd.DataFrame([vars(result) for result in results])[CANARIES.columns]
+
+
+def output_texts(name: str, result: runs.Result) -> dict[Path, str]:
+    """The result files of a study, {path: text}; the same result gives the same bytes."""
+    manifests = [canonical_json(vars(manifest)) for manifest in result.manifests]
+    verdicts = verdict_table(result.rulings)
+    texts = {
+        paths.SUITES / f"{name}.jsonl": jsonl.SCENARIOS.text(result.scenarios),
+        paths.SUITES / f"{name}-manifests.jsonl": "".join(f"{line}\n" for line in sorted(manifests)),
+        paths.EPISODES / f"{name}.jsonl": jsonl.EPISODES.text(result.episodes),
+        paths.VERDICTS / f"{name}-canaries.csv": CANARIES.text(
+            canary_table(result.canaries), paths.VERDICTS / f"{name}-canaries.csv"
+        ),
+        paths.SCORES / f"{name}.csv": SCORES.text(suite_scores(verdicts), paths.SCORES / f"{name}.csv"),
+    }
+    texts |= ruling_texts(paths.VERDICTS / name, result.rulings)
+    if result.second:
+        texts |= ruling_texts(paths.VERDICTS / f"{name}-second", result.second)
+    return texts
