@@ -30,6 +30,46 @@ def import_release(folder: Path) -> None:
         typer.echo(f"data/record/{name}: {text.count(chr(10)) - 1:,} rows")
 
 
+@app.command()
+def cost(study: str) -> None:
+    """Forecast calls, tokens and price of STUDY, low and high, before anything is sent."""
+    typer.echo(_forecast(study)[1])
+
+
+@app.command()
+def run(study: str, cap: float = typer.Option(10.0, help="Ask before a run that may cost more dollars.")) -> None:
+    """Run STUDY, going on where an earlier run stopped, and write its results under data/."""
+    from regatta_lib.contracts import write_atomic
+    from regatta_lib.forecast import ceiling
+    from regatta_lib.params import read_params
+    from regatta_lib.studies import definition, output_texts, run_study
+
+    shares, table = _forecast(study)
+    typer.echo(table)
+    design, price = definition(study), ceiling(shares)
+    if design.provider == "live" and (price is None or price > cap):
+        typer.confirm(f"This may cost {'an unknown sum' if price is None else f'up to ${price:,.2f}'}. Start?", abort=True)
+    calls = sum(share.calls[1] for share in shares)
+    result, bill = run_study(study, design, read_params(paths.PARAMS).endpoints, calls)
+    for path, text in output_texts(study, result).items():
+        write_atomic(path, text)
+        typer.echo(f"{path.relative_to(paths.ROOT)}: {text.count(chr(10)):,} lines")
+    typer.echo(f"{study}: {bill}")
+    for line in result.notes():
+        typer.echo(line)
+
+
+def _forecast(study: str):
+    from regatta_lib.forecast import forecast, shown
+    from regatta_lib.params import read_params
+    from regatta_lib.runs import read_sides
+    from regatta_lib.studies import definition
+
+    design = definition(study)
+    shares = forecast(design, *read_sides(design), read_params(paths.PARAMS).endpoints)
+    return shares, shown(shares)
+
+
 exchange_app = typer.Typer(no_args_is_help=True, help="Answer a study through files: deal requests out, take replies in.")
 app.add_typer(exchange_app, name="exchange")
 

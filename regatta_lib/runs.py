@@ -14,6 +14,7 @@ from regatta_lib.models import Model
 from regatta_lib.params import Study
 from regatta_lib.records import CanaryResult, Episode, Ruling, Scenario
 from regatta_lib.verdicts import (
+    ANSWERS,
     Question,
     balanced_sample,
     episode_questions,
@@ -203,6 +204,20 @@ class Result:
     rulings: list[Ruling]
     second: list[Ruling]
     canaries: list[CanaryResult]
+
+    def notes(self) -> list[str]:
+        """What a reader must know before the numbers: short suites, unresolved answers and rulings, canaries."""
+        short = [manifest.suite_id for manifest in self.manifests if manifest.short]
+        named = f" ({', '.join(short)})" if short else ""
+        answers = sum(episode.state not in ANSWERS for episode in self.episodes)
+        rulings = sum(ruling.state != "answered" for ruling in self.rulings)
+        held = sum(result.held for result in self.canaries)
+        return [
+            f"short suites: {len(short)} of {len(self.manifests)}{named}",
+            f"agent answers that cannot be judged: {answers:,} of {len(self.episodes):,}",
+            f"rulings without a verdict: {rulings:,} of {len(self.rulings):,}",
+            f"canaries held: {held} of {len(self.canaries)}",
+        ]
 
 
 async def run(model: Model, study: Study, generators: dict[str, GeneratorSide], judged: dict[str, JudgeSide]) -> Result:

@@ -5,13 +5,15 @@ from contextlib import aclosing, closing, suppress
 from pathlib import Path
 
 import pandas as pd
+from tqdm import tqdm
 
 from regatta_lib import jsonl, paths, runs
 from regatta_lib.batches import Collector
 from regatta_lib.contracts import CANARIES, PLACEMENTS, SCORES, VERDICTS, ContractError
 from regatta_lib.digest import canonical_json
-from regatta_lib.models import Pending, exchange
-from regatta_lib.params import Study, read_params
+from regatta_lib.models import Model, Pending, exchange, live, replay, routed
+from regatta_lib.params import Endpoint, Study, read_params
+from regatta_lib.progress import Watched
 from regatta_lib.records import CanaryResult, Placement, Request, Ruling
 from regatta_lib.scores import suite_scores
 from regatta_lib.transcripts import Transcripts
@@ -45,6 +47,46 @@ def waiting_requests(name: str, study: Study) -> tuple[dict[str, Request], str]:
                 return collector.waiting, str(model.counts())
 
     return asyncio.run(advance())
+
+
+def study_model(name: str, study: Study, endpoints: dict[str, Endpoint], transcripts: Transcripts) -> Model:
+    """The model behind a study: its exchange, or the live endpoints its roles name.
+
+    Raises ContractError for an unknown endpoint or a key that is not in the environment.
+    """
+    if study.provider == "exchange":
+        return exchange(paths.EXCHANGE / name, transcripts)
+    roles = [*study.generators.values(), study.agent, study.judge, *filter(None, [study.second_judge])]
+    names = sorted({role.endpoint for role in roles})
+    for unknown in sorted(set(names) - endpoints.keys()):
+        raise ContractError(f"studies.{name}: no endpoint {unknown!r}, expected one of {', '.join(endpoints)}")
+    return routed({endpoint: live(endpoints[endpoint], transcripts) for endpoint in names})
+
+
+def run_study(name: str, study: Study, endpoints: dict[str, Endpoint], calls: int) -> tuple[runs.Result, str]:
+    """Run a study to its end with a progress bar over at most ``calls`` calls. Returns the result and what it cost.
+
+    A stopped run goes on where it stopped. Raises RuntimeError where answers are still to come through an exchange.
+    """
+    generators, judged = runs.read_sides(study)
+
+    async def whole(transcripts: Transcripts) -> tuple[runs.Result, str]:
+        with tqdm(total=calls, unit="call", desc=name) as bar:
+            model = Watched(study_model(name, study, endpoints, transcripts), endpoints, bar)
+            async with aclosing(model):
+                try:
+                    return await runs.run(model, study, generators, judged), f"{model.calls:,} calls, {model}"
+                except Pending:
+                    raise RuntimeError(f"{name}: answers are still to come; see regatta exchange batches {name}") from None
+
+    with closing(Transcripts(paths.TRANSCRIPTS / name)) as transcripts:
+        return asyncio.run(whole(transcripts))
+
+
+def replayed(name: str, study: Study) -> runs.Result:
+    """A study from its stored transcripts, offline. Raises models.MissingTranscript for a call they do not hold."""
+    generators, judged = runs.read_sides(study)
+    return asyncio.run(runs.run(replay(paths.TRANSCRIPTS / name), study, generators, judged))
 
 
 def ruling_texts(stem: Path, rulings: list[Ruling]) -> dict[Path, str]:
