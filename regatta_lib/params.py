@@ -44,15 +44,17 @@ class Endpoint(Section):
     """A server and one of its models.
 
     ``protocol``: the Messages API, or OpenAI's chat completions. ``key_env``: the environment variable that holds the
-    key, none for a server without keys. ``api_version``: the ``anthropic-version`` header. ``sampling``: send the
-    sampling fields of a request (temperature and the like) or leave them out, as newer models refuse them. ``structured``:
-    how a JSON schema is asked for. ``body``: further fields of every request, for example ``thinking``. ``concurrency``
-    calls are in flight at once; ``timeout`` in seconds.
+    key, none for a server without keys; ``key_header``: ``x-api-key`` sends it in that header too, for older gateways.
+    ``api_version``: the ``anthropic-version`` header. ``sampling``: send the sampling fields of a request (temperature
+    and the like) or leave them out, as newer models refuse them. ``structured``: how a JSON schema is asked for: by the
+    server's own structured output, by a forced tool, or in the prompt. ``body``: further fields of every request, for
+    example ``thinking``. ``concurrency`` calls are in flight at once; ``timeout`` in seconds.
     """
 
     protocol: Literal["anthropic", "openai"]
-    base_url: str = Field(pattern=r"^https?://")
+    base_url: str = Field(pattern=r"^https?://[^@?\s]+$")
     key_env: str | None = None
+    key_header: Literal["authorization", "x-api-key"] = "authorization"
     model: str = Field(min_length=1)
     api_version: str = "2026-10-21"
     sampling: bool = False

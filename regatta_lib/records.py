@@ -197,7 +197,7 @@ class Request:
     requests: two requests with equal ``params`` and ``draw`` in one suite get the same reply.
     """
 
-    call: Annotated[str, StringConstraints(pattern=r"^[a-z0-9_]+/[A-Za-z0-9_.]+(/[A-Za-z0-9_.-]+)*$")]
+    call: Annotated[str, StringConstraints(pattern=r"^[a-z0-9_]+/[A-Za-z0-9][A-Za-z0-9_.]*(/[A-Za-z0-9_.-]+)*$")]
     params: dict
     draw: Positive = 1
 

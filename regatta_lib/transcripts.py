@@ -161,7 +161,7 @@ class Ledger:
             waiters, self._waiting = self._waiting, []
             try:
                 await asyncio.to_thread(os.fsync, self._file.fileno())
-            except OSError as error:
+            except (OSError, ValueError) as error:
                 failure = error
             else:
                 failure = None
