@@ -50,12 +50,11 @@ def run(study: str, cap: float = typer.Option(10.0, help="Ask before a run that 
     if design.provider == "live" and (price is None or price > cap):
         typer.confirm(f"This may cost {'an unknown sum' if price is None else f'up to ${price:,.2f}'}. Start?", abort=True)
     calls = sum(share.calls[1] for share in shares)
-    result, bill = run_study(study, design, read_params(paths.PARAMS).endpoints, calls)
+    result, report = run_study(study, design, read_params(paths.PARAMS).endpoints, calls)
     for path, text in output_texts(study, result).items():
         write_atomic(path, text)
         typer.echo(f"{path.relative_to(paths.ROOT)}: {text.count(chr(10)):,} lines")
-    typer.echo(f"{study}: {bill}")
-    for line in result.notes():
+    for line in [*report, *result.notes()]:
         typer.echo(line)
 
 

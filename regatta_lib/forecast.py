@@ -113,7 +113,7 @@ def forecast(
             total[end] += task.calls[end]
             total[2 + end] += task.calls[end] * sent / CHARACTERS_PER_TOKEN[end]
             total[4 + end] += task.calls[end] * replies[end]
-    return [_share(*key, [round(value) for value in total], endpoints) for key, total in sums.items()]
+    return [_share(*key, [round(value) for value in total], endpoints) for key, total in sorted(sums.items())]
 
 
 def _share(role: str, endpoint: str, total: list[int], endpoints: dict[str, Endpoint]) -> Share:

@@ -5,17 +5,17 @@ from contextlib import aclosing, closing, suppress
 from pathlib import Path
 
 import pandas as pd
-from tqdm import tqdm
 
 from regatta_lib import jsonl, paths, runs
 from regatta_lib.batches import Collector
 from regatta_lib.contracts import CANARIES, PLACEMENTS, SCORES, VERDICTS, ContractError
 from regatta_lib.digest import canonical_json
-from regatta_lib.models import Model, Pending, exchange, live, replay, routed
+from regatta_lib.models import Pending, exchange, live, replay, routed
 from regatta_lib.params import Endpoint, Study, read_params
-from regatta_lib.progress import Watched
+from regatta_lib.preflight import Preflight, preflight
 from regatta_lib.records import CanaryResult, Placement, Request, Ruling
 from regatta_lib.scores import suite_scores
+from regatta_lib.spend import Totals, totals, watched
 from regatta_lib.transcripts import Transcripts
 from regatta_lib.verdicts import verdict_table
 
@@ -49,38 +49,58 @@ def waiting_requests(name: str, study: Study) -> tuple[dict[str, Request], str]:
     return asyncio.run(advance())
 
 
-def study_model(name: str, study: Study, endpoints: dict[str, Endpoint], transcripts: Transcripts) -> Model:
-    """The model behind a study: its exchange, or the live endpoints its roles name.
-
-    Raises ContractError for an unknown endpoint or a key that is not in the environment.
-    """
-    if study.provider == "exchange":
-        return exchange(paths.EXCHANGE / name, transcripts)
+def endpoints_of(name: str, study: Study, endpoints: dict[str, Endpoint]) -> dict[str, Endpoint]:
+    """The live endpoints that a study's roles name. Raises ContractError for one that params.yaml does not have."""
     roles = [*study.generators.values(), study.agent, study.judge, *filter(None, [study.second_judge])]
     names = sorted({role.endpoint for role in roles})
     for unknown in sorted(set(names) - endpoints.keys()):
         raise ContractError(f"studies.{name}: no endpoint {unknown!r}, expected one of {', '.join(endpoints)}")
-    return routed({endpoint: live(endpoints[endpoint], transcripts) for endpoint in names})
+    return {endpoint: endpoints[endpoint] for endpoint in names}
 
 
-def run_study(name: str, study: Study, endpoints: dict[str, Endpoint], calls: int) -> tuple[runs.Result, str]:
-    """Run a study to its end with a progress bar over at most ``calls`` calls. Returns the result and what it cost.
+async def found_endpoints(used: dict[str, Endpoint], transcripts: Transcripts) -> dict[str, Preflight]:
+    """What each live endpoint can do, asked before the study starts. Raises PreflightError if one does not answer."""
+    return {name: await preflight(endpoint, transcripts) for name, endpoint in used.items()}
 
-    A stopped run goes on where it stopped. Raises RuntimeError where answers are still to come through an exchange.
+
+def run_study(name: str, study: Study, endpoints: dict[str, Endpoint], calls: int) -> tuple[runs.Result, list[str]]:
+    """Run a study to its end with a progress bar over at most ``calls`` calls. Returns the result and a report of lines.
+
+    The report says in which mode each endpoint ran, which model was requested and which served, and what the transcripts
+    add up to. A stopped run goes on where it stopped. Raises RuntimeError where answers are still to come through an
+    exchange.
     """
     generators, judged = runs.read_sides(study)
+    used = {} if study.provider == "exchange" else endpoints_of(name, study, endpoints)
+    prices = {endpoint.model: endpoint.prices for endpoint in used.values()}
 
-    async def whole(transcripts: Transcripts) -> tuple[runs.Result, str]:
-        with tqdm(total=calls, unit="call", desc=name) as bar:
-            model = Watched(study_model(name, study, endpoints, transcripts), endpoints, bar)
-            async with aclosing(model):
-                try:
-                    return await runs.run(model, study, generators, judged), f"{model.calls:,} calls, {model}"
-                except Pending:
-                    raise RuntimeError(f"{name}: answers are still to come; see regatta exchange batches {name}") from None
+    async def whole(transcripts: Transcripts) -> tuple[runs.Result, list[str]]:
+        if study.provider == "exchange":
+            report, model = [], exchange(paths.EXCHANGE / name, transcripts)
+        else:
+            found = await found_endpoints(used, transcripts)
+            report = [f"{alias}: {what}" for alias, what in found.items()]
+            model = routed({alias: live(what.endpoint, transcripts) for alias, what in found.items()})
+        async with aclosing(watched(model, prices, calls)) as counted:
+            try:
+                return await runs.run(counted, study, generators, judged), report
+            except Pending:
+                raise RuntimeError(f"{name}: answers are still to come; see regatta exchange batches {name}") from None
 
-    with closing(Transcripts(paths.TRANSCRIPTS / name)) as transcripts:
-        return asyncio.run(whole(transcripts))
+    folder = paths.TRANSCRIPTS / name
+    with closing(Transcripts(folder)) as transcripts:
+        result, report = asyncio.run(whole(transcripts))
+    return result, [*report, *bill(totals(folder, prices))]
+
+
+def bill(total: Totals) -> list[str]:
+    """What a study's transcripts add up to, as lines."""
+    states = ", ".join(f"{count:,} {state}" for state, count in sorted(total.states.items()))
+    return [
+        f"{total.calls:,} calls, {total.attempts:,} attempts ({states})",
+        f"{total.input_tokens:,} input and {total.output_tokens:,} output tokens, ${total.spend:,.2f}; without a known price"
+        f" {total.unpriced:,}, maybe billed {total.maybe_billed:,}, sent without an outcome {total.unfinished:,}",
+    ]
 
 
 def replayed(name: str, study: Study) -> runs.Result:

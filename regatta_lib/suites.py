@@ -90,7 +90,7 @@ class Manifest:
     short: bool
     rejected: dict[str, int]
     replies: dict[str, int]
-    requested_model: str
+    requested_models: list[str]
     served_models: list[str]
     temperature: float | None
     seed: int
@@ -238,7 +238,7 @@ async def generate(
         short=len(written) < plan.scenarios,
         rejected=rejected,
         replies={state: states.count(state) for state in sorted(set(states))},
-        requested_model=role.endpoint,
+        requested_models=sorted({reply.requested_model for reply in replies}),
         served_models=sorted({reply.served_model or "unknown" for reply in replies}),
         temperature=role.temperature,
         seed=plan.seed,
