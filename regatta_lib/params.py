@@ -25,6 +25,13 @@ class Base(Section):
     level: float = Field(gt=0.5, lt=1)
 
 
+class Instruments(Section):
+    """Which text of the instruments the harness uses, and their version."""
+
+    text: Literal["as_written", "corrected"]
+    version: str = Field(pattern=r"^[0-9]+\.[0-9]+\.[0-9]+$")
+
+
 class Figures(Section):
     """Column width in inches, and the resolution of the PNG in dots per inch."""
 
@@ -118,6 +125,7 @@ class Params(Section):
     """The whole of params.yaml."""
 
     base: Base
+    instruments: Instruments
     figures: Figures
     endpoints: dict[str, Endpoint]
     studies: dict[str, Study]
