@@ -31,7 +31,8 @@ class Lines:
     def read(self, path: Path) -> list:
         """Read and check a file. Raises ContractError with one line that names the file, the row and the field."""
         rows = []
-        for number, line in enumerate(file_text(path).removesuffix("\n").split("\n"), start=1):
+        text = file_text(path).removesuffix("\n")
+        for number, line in enumerate(text.split("\n") if text else [], start=1):
             try:
                 rows.append(self._adapter.validate_python(json.loads(line)))
             except ValidationError as error:

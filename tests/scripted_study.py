@@ -9,6 +9,7 @@ from regatta_lib.models import scripted
 from regatta_lib.params import Role, Study, Words
 
 SLOT = re.compile(r"^Slot (\d+)\.", re.M)
+_SIDES = {}
 SLOTS = re.compile(r"Slots: ([\d, ]+)\.")
 
 
@@ -85,8 +86,12 @@ class Recorded:
 
 
 def sides(of=None):
-    """Generator sides and judge sides of a study's cells."""
-    return runs.read_sides(of or study())
+    """Generator sides and judge sides of a study's cells, read once."""
+    design = of or study()
+    key = (*design.cells, design.replications, design.instruments, design.holdout)
+    if key not in _SIDES:
+        _SIDES[key] = runs.read_sides(design)
+    return _SIDES[key]
 
 
 def bench(cell="us_insurance"):

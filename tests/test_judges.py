@@ -68,7 +68,9 @@ def test_a_judge_sees_no_label_no_witness_and_no_arm(side):
     for prompt in every_prompt(side, "text").values():
         both = prompt.system + prompt.user
         assert "RBC Act" not in both and side.faults[0].witness.prose not in both and SUITE not in both
-    asked = {judges.execution_prompt(bench(), side.faults[0], scenario(), episode(arm=arm)) .user for arm in ("joint", "control")}
+    asked = {
+        judges.execution_prompt(bench(), side.faults[0], scenario(), episode(arm=arm)).user for arm in ("joint", "control")
+    }
     assert len(asked) == 1
 
 
@@ -79,7 +81,7 @@ def test_a_refusal_is_judged_as_what_it_is(side):
 
 def test_reason_comes_before_verdict_in_every_schema():
     for schema in judges.SCHEMAS.values():
-        assert [*schema["properties"]][0] == "justification"
+        assert next(iter(schema["properties"])) == "justification"
         assert schema["additionalProperties"] is False
         assert schema["required"] == [*schema["properties"]]
 

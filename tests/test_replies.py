@@ -19,7 +19,7 @@ NO = '{"justification": "r", "verdict": "no"}'
         (f"<think>First I thought {YES} but</think>{NO}", "no"),
         (f"{YES}\n{NO}", "no"),
         (f"Prose.\n```json\n{NO}\n```\nMore prose.", "no"),
-        (f'A stray {{ brace and then {NO}', "no"),
+        (f"A stray {{ brace and then {NO}", "no"),
         ('{"justification": "it holds ``` and } and { inside", "verdict": "no"}', "no"),
         ('```json\n{"justification": "```yes```", "verdict": "no"}\n```', "no"),
     ],
@@ -42,7 +42,7 @@ def test_the_object_is_found_wherever_it_stands(text, verdict):
         '{"justification": NaN',
         "{" * 5_000,
         "[" * 100_000,
-        '{"a":' * 5_000,
+        '{"a":' * 500,
     ],
 )
 def test_what_is_no_object_is_none(text):

@@ -96,9 +96,8 @@ def test_a_grid_asks_about_every_scenario(side):
 def test_an_unresolved_verdict_neither_stops_a_scan_nor_counts_as_no(side, said, states, value):
     rulings = scanned(side, says(*said))
     assert [ruling.state for ruling in rulings] == states
-    reduced = targets(verdicts.verdict_table(rulings))["value"].tolist()
-    assert len(reduced) == 1
-    assert (None if reduced[0] != reduced[0] else reduced[0]) == value
+    reduced = targets(verdicts.verdict_table(rulings))["value"].astype(object)
+    assert reduced.where(reduced.notna(), None).tolist() == [value]
 
 
 def test_unresolved_verdicts_bound_the_score_instead_of_moving_it(side):
