@@ -17,7 +17,18 @@ def stage(name: str) -> None:
     """Execute the notebook of one stage with the parameters of params.yaml."""
     from regatta_lib.stages import run_stage
 
-    typer.echo(f"{name}: {run_stage(name).relative_to(paths.ROOT)}")
+    typer.echo(f"stage {name}")
+    run_stage(name)
+
+
+@app.command()
+def publish() -> None:
+    """Replace the committed notebooks by the executed ones, outputs included."""
+    from regatta_lib.contracts import write_atomic
+
+    for executed in sorted(paths.EXECUTED.glob("*.ipynb")):
+        write_atomic(paths.NOTEBOOKS / executed.name, executed.read_bytes())
+        typer.echo(f"notebooks/{executed.name}")
 
 
 @app.command("import")
@@ -78,7 +89,7 @@ app.add_typer(exchange_app, name="exchange")
 def exchange_batches(study: str, size: int = 60) -> None:
     """Deal the requests of STUDY that wait for an answer into batches of at most SIZE, under data/exchange/STUDY."""
     from regatta_lib import batches
-    from regatta_lib.contracts import PLACEMENTS, write_atomic
+    from regatta_lib.contracts import write_atomic
     from regatta_lib.stats import seeded
     from regatta_lib.studies import definition, read_placements, waiting_requests
 
@@ -91,7 +102,7 @@ def exchange_batches(study: str, size: int = 60) -> None:
     for path, text in batches.batch_texts(folder, dealt, new).items():
         write_atomic(path, text)
     if dealt:
-        PLACEMENTS.write(batches.placement_table(placements + dealt), folder / "batches.csv")
+        batches.PLACEMENTS.write(batches.placement_table(placements + dealt), folder / "batches.csv")
     typer.echo(f"{study}: {counts}")
     for kind, numbers in batches.dealt_kinds(dealt).items():
         typer.echo(f"{kind}: {sum(numbers.values()):,} requests in batches {min(numbers):03d} to {max(numbers):03d}")
@@ -152,6 +163,40 @@ def cell_check(
     if freeze:
         write_atomic(path / cells.FROZEN, cells.freeze(path))
         typer.echo(f"{path / cells.FROZEN}: frozen")
+
+
+@app.command()
+def verify(
+    folder: Annotated[Path, typer.Argument(help="The repository or unpacked archive to verify.")] = paths.ROOT,
+    report: Annotated[Path | None, typer.Option(help="Write every check to this CSV file.")] = None,
+) -> None:
+    """Recompute every pinned value and output from the record and compare. Exit code 1 on any difference."""
+    from regatta_lib import verification
+    from regatta_lib.contracts import REPORT
+
+    checks = verification.verify(folder.resolve())
+    if report:
+        REPORT.write(verification.report(checks), report)
+    typer.echo("\n".join(verification.summary(checks)))
+    raise typer.Exit(0 if verification.succeeded(checks) else 1)
+
+
+@app.command()
+def reproduce() -> None:
+    """Run every offline stage again, verify, and prove that all committed outputs are byte-identical. Exit code 1 if not."""
+    from regatta_lib import reproduction, verification
+
+    outputs = reproduction.pipeline_outputs(paths.ROOT)
+    before = reproduction.digests(paths.ROOT, outputs)
+    reproduction.run_pipeline(paths.ROOT)
+    changed = reproduction.differences(paths.ROOT, before)
+    checks = verification.verify(paths.ROOT)
+    for line in changed:
+        typer.echo(f"FAILED {line}")
+    compared = len(outputs) + len(list(paths.NOTEBOOKS.glob("*.ipynb")))
+    typer.echo(f"{compared - len(changed)} of {compared} committed files byte-identical")
+    typer.echo("\n".join(verification.summary(checks)))
+    raise typer.Exit(0 if verification.succeeded(checks) and not changed else 1)
 
 
 def main() -> None:

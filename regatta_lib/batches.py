@@ -8,23 +8,38 @@ shows whether verdicts depend on the place in it.
 
 import json
 from collections import Counter, defaultdict
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from pydantic.dataclasses import dataclass
 
-from regatta_lib.contracts import ContractError, file_text
+from regatta_lib.contracts import Contract, ContractError, file_text
 from regatta_lib.digest import canonical_json
 from regatta_lib.exchange import ENDPOINT
 from regatta_lib.judges import SCHEMAS, read_text
 from regatta_lib.models import Model, Pending
-from regatta_lib.records import Placement, Reply, Request, Ruling
+from regatta_lib.records import Positive, Reply, Request, Ruling
 from regatta_lib.transcripts import request_key
 
 ALONE = ("suite",)
 APART = ("agent", "execution")
 THIRDS = 3
+
+
+@dataclass(frozen=True)
+class Placement:
+    """Where a request of an exchange was dealt: batch, position in it, its key, its kind (task and model) and its call."""
+
+    batch: Positive
+    position: Positive
+    custom_id: str
+    kind: str
+    call: str
+
+
+PLACEMENTS = Contract(Placement, ("batch", "position"))
 
 
 class Collector:

@@ -74,7 +74,7 @@ class Contract:
     key: tuple[str, ...]
     count: int | None = None
 
-    @property
+    @cached_property
     def columns(self) -> list[str]:
         return [field.name for field in fields(self.row)]
 
@@ -157,10 +157,10 @@ SPECIFICITY = Contract(records.Specificity, ("suite_id", "scenario"), 5_400)
 ADVERSARIAL = Contract(records.Adversarial, ("suite_id", "category"), 1_080)
 VERDICTS = Contract(records.Verdict, ("suite_id", "judge", "target", "arm", "draw", "scenario"))
 SCORES = Contract(records.Score, ("suite_id",))
-CANARIES = Contract(records.CanaryResult, ("judge", "plant"))
-PLACEMENTS = Contract(records.Placement, ("batch", "position"))
 REFERENCE_VALUES = Contract(records.ReferenceValue, ("key",), 2_835)
 PUBLISHED_VALUES = Contract(records.PublishedValue, ("key",))
+RECONSTRUCTED_TABLES = Contract(records.ReconstructedTable, ("claim", "n11", "n10", "n01", "n00"))
+REPORT = Contract(records.CheckResult, ("key",))
 RECORD = {
     "suites": SUITES,
     "coverage": COVERAGE,

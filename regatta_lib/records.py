@@ -269,21 +269,23 @@ class Ruling(Verdict):
 
 
 @dataclass(frozen=True)
-class CanaryResult:
-    """What a judge made of an item with a planted verdict: ``held`` is 1 if it answered and did not follow the plant."""
+class ReconstructedTable:
+    """One 2×2 table of two raters that is consistent with a printed agreement and κ (§V-F)."""
 
-    judge: Judge
-    plant: str
-    state: State
-    held: Binary
+    claim: Literal["adjudication", "probes_gpt4o"]
+    n11: Annotated[int, Field(ge=0)]
+    n10: Annotated[int, Field(ge=0)]
+    n01: Annotated[int, Field(ge=0)]
+    n00: Annotated[int, Field(ge=0)]
+    agreement: Share
+    kappa: float
 
 
 @dataclass(frozen=True)
-class Placement:
-    """Where a request of an exchange was dealt: batch, position in it, its key, its kind (task and model) and its call."""
+class CheckResult:
+    """One row of the verification report: what was expected, what was recomputed, and whether they agree."""
 
-    batch: Positive
-    position: Positive
-    custom_id: str
-    kind: str
-    call: str
+    key: str
+    expected: str
+    recomputed: str
+    status: Literal["passed", "failed"]

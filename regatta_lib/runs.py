@@ -8,12 +8,12 @@ from dataclasses import dataclass
 
 from regatta_lib import episodes, holdout, instruments, judges, suites
 from regatta_lib.calls import gathered
-from regatta_lib.canaries import canaries
+from regatta_lib.canaries import CanaryResult, canaries
 from regatta_lib.items import Document, Fault, Ontology, Requirement
 from regatta_lib.models import Model
 from regatta_lib.params import Study
-from regatta_lib.records import CanaryResult, Episode, Ruling, Scenario
-from regatta_lib.verdicts import (
+from regatta_lib.records import Episode, Ruling, Scenario
+from regatta_lib.rulings import (
     ANSWERS,
     Question,
     balanced_sample,

@@ -3,7 +3,12 @@
 import sys
 from pathlib import Path
 
+# jsonschema, which nbformat needs, compiles a grammar of IRIs on import if this optional package is there. That takes
+# 2.6 seconds per stage and notebooks have no IRIs to check; None makes the optional import fail.
+sys.modules.setdefault("rfc3987_syntax", None)
+
 import nbformat
+import papermill
 from jupyter_client.kernelspec import KernelSpecManager, NoSuchKernel
 
 from regatta_lib import paths
@@ -78,8 +83,6 @@ def run_stage(stage: str, params_file: Path = paths.PARAMS) -> Path:
 
     Raises ContractError for a wrong parameter and StageError, naming the cell, for a failing notebook.
     """
-    import papermill  # takes three seconds to import; only this function needs it
-
     source = paths.NOTEBOOKS / f"{stage}.ipynb"
     if not source.is_file():
         known = ", ".join(sorted(path.stem for path in paths.NOTEBOOKS.glob("*.ipynb")))
@@ -91,7 +94,13 @@ def run_stage(stage: str, params_file: Path = paths.PARAMS) -> Path:
     target = paths.EXECUTED / f"{stage}.ipynb"
     try:
         executed = papermill.execute_notebook(
-            source, None, parameters=values, kernel_name=KERNEL, cwd=paths.ROOT, progress_bar=False
+            source,
+            None,
+            parameters=values,
+            kernel_name=KERNEL,
+            cwd=paths.ROOT,
+            progress_bar=False,
+            extra_arguments=["--log-level=CRITICAL"],
         )
     except papermill.exceptions.PapermillExecutionError as error:
         raise StageError(f"{source}: cell {error.exec_count}: {error.ename}: {error.evalue}") from None

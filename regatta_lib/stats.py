@@ -8,9 +8,11 @@ from regatta_lib.digest import sha256
 def bootstrap_weights(rng: np.random.Generator, clusters: int, resamples: int) -> np.ndarray:
     """How often each of ``clusters`` units is drawn in each resample: integers of shape (resamples, clusters).
 
-    Drawing n units with replacement is a multinomial draw of n; a statistic of sums then needs no index arrays.
+    Resamples of sums need these weights alone: one matrix product instead of index arrays per statistic.
     """
-    return rng.multinomial(clusters, np.full(clusters, 1 / clusters), size=resamples)
+    drawn = rng.integers(0, clusters, size=(resamples, clusters))
+    cell = drawn + clusters * np.arange(resamples)[:, None]
+    return np.bincount(cell.ravel(), minlength=resamples * clusters).reshape(resamples, clusters)
 
 
 def percentile_interval(replicates: np.ndarray, level: float) -> tuple[np.ndarray, np.ndarray]:

@@ -7,17 +7,18 @@ from pathlib import Path
 import pandas as pd
 
 from regatta_lib import jsonl, paths, runs
-from regatta_lib.batches import Collector
-from regatta_lib.contracts import CANARIES, PLACEMENTS, SCORES, VERDICTS, ContractError
+from regatta_lib.batches import PLACEMENTS, Collector, Placement
+from regatta_lib.canaries import CANARIES, CanaryResult
+from regatta_lib.contracts import SCORES, VERDICTS, ContractError
 from regatta_lib.digest import canonical_json
 from regatta_lib.models import Pending, exchange, live, replay, routed
 from regatta_lib.params import Endpoint, Study, read_params
 from regatta_lib.preflight import Preflight, preflight
-from regatta_lib.records import CanaryResult, Placement, Request, Ruling
+from regatta_lib.records import Request, Ruling
+from regatta_lib.rulings import verdict_table
 from regatta_lib.scores import suite_scores
 from regatta_lib.spend import Totals, totals, watched
 from regatta_lib.transcripts import Transcripts
-from regatta_lib.verdicts import verdict_table
 
 
 def definition(name: str, params_file: Path = paths.PARAMS) -> Study:

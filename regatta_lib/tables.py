@@ -151,9 +151,10 @@ def in_reading_order(table: pd.DataFrame) -> pd.DataFrame:
 def latex(table: pd.DataFrame) -> str:
     """A booktabs ``tabular`` of a table, two decimals (three for agreement, chance and margin), in reading order."""
     thousandths = {"agreement", "pooled_chance", "per_fault_margin", "ci_low", "ci_high"}
-    shown = in_reading_order(table)
-    for column in shown.select_dtypes("float"):
-        shown[column] = shown[column].map(f"{{:.{3 if column in thousandths else 2}f}}".format)
+    formats = {column: f"{{:.{3 if column in thousandths else 2}f}}" for column in table.select_dtypes("float")}
     alignment = "".join("r" if pd.api.types.is_numeric_dtype(table[column]) else "l" for column in table)
-    text = shown.rename(columns=HEADINGS).to_latex(index=False, column_format=alignment, escape=False)
-    return text
+    shown = in_reading_order(table).to_dict("records")
+    body = [[formats.get(column, "{}").format(value) for column, value in row.items()] for row in shown]
+    lines = [" & ".join(cells) + r" \\" for cells in ([HEADINGS[column] for column in table], *body)]
+    rules = [rf"\begin{{tabular}}{{{alignment}}}", r"\toprule", lines[0], r"\midrule", *lines[1:], r"\bottomrule"]
+    return "\n".join([*rules, r"\end{tabular}", ""])

@@ -6,9 +6,10 @@ import pytest
 from scripted_study import Recorded, reply, sides, study
 
 from regatta_lib import batches, runs
-from regatta_lib.contracts import PLACEMENTS, ContractError
+from regatta_lib.batches import PLACEMENTS, Placement
+from regatta_lib.contracts import ContractError
 from regatta_lib.models import Pending
-from regatta_lib.records import Placement, Ruling
+from regatta_lib.records import Ruling
 from regatta_lib.stats import seeded
 
 DESIGN = study(strategies=["S1", "S2"], scenarios=4, control=True, single=["threshold_error"], repeats={"us_insurance": 2})

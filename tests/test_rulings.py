@@ -5,10 +5,18 @@ from dataclasses import replace
 import pytest
 from scripted_study import Recorded, bench, sides
 
-from regatta_lib import verdicts
 from regatta_lib.contracts import VERDICTS
 from regatta_lib.params import Role
 from regatta_lib.records import ADVERSARIAL_CATEGORIES, Episode, Reply, Scenario
+from regatta_lib.rulings import (
+    balanced_sample,
+    episode_questions,
+    judge_suite,
+    rule,
+    scan,
+    scenario_questions,
+    verdict_table,
+)
 from regatta_lib.scores import suite_scores, targets
 
 SUITE = "tester.S1.us_insurance.r1"
@@ -29,7 +37,7 @@ def episodes(side, state="answered", arm="joint", draw=1):
 
 
 def coverage(side, count=3):
-    asked = verdicts.scenario_questions(bench(), side.requirements[:1], [], scenarios(count))
+    asked = scenario_questions(bench(), side.requirements[:1], [], scenarios(count))
     return [question for question in asked if question.judge == "coverage"]
 
 
@@ -47,21 +55,21 @@ def says(*by_scenario):
 
 
 def scanned(side, model, stride=1):
-    return asyncio.run(verdicts.scan(model, ROLE, coverage(side, 3), stride))
+    return asyncio.run(scan(model, ROLE, coverage(side, 3), stride))
 
 
 def test_all_questions_of_a_suite_are_as_many_as_the_paper_counts(side):
     thirty = scenarios(30)
-    asked = verdicts.scenario_questions(bench(), side.requirements, side.faults, thirty)
+    asked = scenario_questions(bench(), side.requirements, side.faults, thirty)
     ran = [Episode(SUITE, s.scenario, f.id, "joint", 1, "answered", "t", "k") for s in thirty for f in side.faults]
     assert len(ran) == 150
-    assert len(asked) + len(verdicts.episode_questions(bench(), side.faults, thirty, ran)) == 1_110
+    assert len(asked) + len(episode_questions(bench(), side.faults, thirty, ran)) == 1_110
 
 
 def test_every_question_has_a_call_of_its_own(side):
-    asked = verdicts.scenario_questions(bench(), side.requirements, side.faults, scenarios())
+    asked = scenario_questions(bench(), side.requirements, side.faults, scenarios())
     ran = [*episodes(side), *episodes(side, arm="control"), *episodes(side, draw=2)]
-    asked += verdicts.episode_questions(bench(), side.faults, scenarios(), ran)
+    asked += episode_questions(bench(), side.faults, scenarios(), ran)
     calls = [question.call for question in asked]
     assert len(set(calls)) == len(calls)
     assert f"execution/{SUITE}/IN-F1/joint/2/s03" in calls and f"coverage/{SUITE}/IN-01/s01" in calls
@@ -80,7 +88,7 @@ def test_a_scan_in_waves_asks_a_whole_wave(side):
 
 def test_a_grid_asks_about_every_scenario(side):
     model = says("yes", "yes", "yes")
-    rulings = asyncio.run(verdicts.judge_suite(model, ROLE, coverage(side), ["coverage"], 1))
+    rulings = asyncio.run(judge_suite(model, ROLE, coverage(side), ["coverage"], 1))
     assert [ruling.value for ruling in rulings] == [1, 1, 1]
 
 
@@ -96,7 +104,7 @@ def test_a_grid_asks_about_every_scenario(side):
 def test_an_unresolved_verdict_neither_stops_a_scan_nor_counts_as_no(side, said, states, value):
     rulings = scanned(side, says(*said))
     assert [ruling.state for ruling in rulings] == states
-    reduced = targets(verdicts.verdict_table(rulings))["value"].astype(object)
+    reduced = targets(verdict_table(rulings))["value"].astype(object)
     assert reduced.where(reduced.notna(), None).tolist() == [value]
 
 
@@ -105,8 +113,8 @@ def test_unresolved_verdicts_bound_the_score_instead_of_moving_it(side):
     plan = {"IN-F1": "yes", "IN-F2": "maybe"}
     answers = {"yes": '{"justification": "r", "verdict": "yes"}', "no": '{"justification": "r", "verdict": "no"}'}
     model = Recorded(lambda request: answers.get(plan.get(request.call.split("/")[2], "no"), "maybe"))
-    asked = [q for q in verdicts.scenario_questions(bench(), [], side.faults, scenarios(1)) if q.judge == "design"]
-    table = verdicts.verdict_table(asyncio.run(verdicts.judge_suite(model, ROLE, asked, [], 1)))
+    asked = [q for q in scenario_questions(bench(), [], side.faults, scenarios(1)) if q.judge == "design"]
+    table = verdict_table(asyncio.run(judge_suite(model, ROLE, asked, [], 1)))
     assert suite_scores(table)["fdr_design"].isna().all()
     assert suite_scores(table, "lowest")["fdr_design"].tolist() == [0.2]
     assert suite_scores(table, "highest")["fdr_design"].tolist() == [0.4]
@@ -115,8 +123,8 @@ def test_unresolved_verdicts_bound_the_score_instead_of_moving_it(side):
 @pytest.mark.parametrize("state", ["truncated", "empty", "error"])
 def test_an_agent_answer_that_is_none_is_not_judged(side, state):
     model = says("yes", "yes", "yes")
-    asked = verdicts.episode_questions(bench(), side.faults, scenarios(), episodes(side, state))
-    rulings = asyncio.run(verdicts.judge_suite(model, ROLE, asked, ["execution"], 1))
+    asked = episode_questions(bench(), side.faults, scenarios(), episodes(side, state))
+    rulings = asyncio.run(judge_suite(model, ROLE, asked, ["execution"], 1))
     assert model.requests == []
     assert {(ruling.state, ruling.value, ruling.key) for ruling in rulings} == {(state, None, "")}
     assert len(rulings) == 15
@@ -124,40 +132,40 @@ def test_an_agent_answer_that_is_none_is_not_judged(side, state):
 
 def test_a_refusal_of_the_agent_is_judged(side):
     model = says("no", "no", "no")
-    asked = verdicts.episode_questions(bench(), side.faults, scenarios(), episodes(side, "refused"))
-    assert len(asyncio.run(verdicts.judge_suite(model, ROLE, asked, ["execution"], 1))) == len(model.requests) == 15
+    asked = episode_questions(bench(), side.faults, scenarios(), episodes(side, "refused"))
+    assert len(asyncio.run(judge_suite(model, ROLE, asked, ["execution"], 1))) == len(model.requests) == 15
 
 
 def test_one_adversarial_answer_gives_six_rulings(side):
     model = Recorded(lambda request: json.dumps({"justification": "r", "categories": ["role_confusion"]}))
-    asked = [q for q in verdicts.scenario_questions(bench(), [], [], scenarios(1)) if q.judge == "adversarial"]
-    rulings = asyncio.run(verdicts.rule(model, ROLE, asked[0]))
+    asked = [q for q in scenario_questions(bench(), [], [], scenarios(1)) if q.judge == "adversarial"]
+    rulings = asyncio.run(rule(model, ROLE, asked[0]))
     assert {ruling.target: ruling.value for ruling in rulings} == {
         name: int(name == "role_confusion") for name in ADVERSARIAL_CATEGORIES
     }
-    unread = asyncio.run(verdicts.rule(Recorded(lambda request: "none"), ROLE, asked[0]))
+    unread = asyncio.run(rule(Recorded(lambda request: "none"), ROLE, asked[0]))
     assert [(ruling.state, ruling.value) for ruling in unread] == [("unreadable", None)] * 6
 
 
 def test_the_table_meets_the_contract_of_all_studies(side, tmp_path):
     rulings = scanned(side, says("no", "maybe", "yes"))
-    VERDICTS.write(verdicts.verdict_table(rulings), tmp_path / "v.csv")
+    VERDICTS.write(verdict_table(rulings), tmp_path / "v.csv")
     read = VERDICTS.read(tmp_path / "v.csv")
     assert read["state"].tolist() == ["answered", "unreadable", "answered"]
     assert read["value"].isna().tolist() == [False, True, False]
 
 
 def test_the_second_judges_sample_is_balanced_seeded_and_blind_to_verdicts(side):
-    asked = verdicts.scenario_questions(bench(), side.requirements, side.faults, scenarios())
+    asked = scenario_questions(bench(), side.requirements, side.faults, scenarios())
     for arm in ("joint", "control"):
-        asked += verdicts.episode_questions(bench(), side.faults, scenarios(), episodes(side, arm=arm))
-    asked += verdicts.episode_questions(bench(), side.faults, scenarios(), episodes(side, draw=2))
-    sample = verdicts.balanced_sample(asked, 30, seed=1)
+        asked += episode_questions(bench(), side.faults, scenarios(), episodes(side, arm=arm))
+    asked += episode_questions(bench(), side.faults, scenarios(), episodes(side, draw=2))
+    sample = balanced_sample(asked, 30, seed=1)
     strata = [(question.judge, question.arm, question.target) for question in sample]
     assert {strata.count(stratum) for stratum in strata} == {2} and len(set(strata)) == 15
     assert all(question.draw == 1 for question in sample)
-    assert sample == verdicts.balanced_sample([*reversed(asked)][::-1], 30, seed=1)
-    assert sample != verdicts.balanced_sample(asked, 30, seed=2)
-    assert len(verdicts.balanced_sample(asked, 10_000, seed=1)) == 45
+    assert sample == balanced_sample([*reversed(asked)][::-1], 30, seed=1)
+    assert sample != balanced_sample(asked, 30, seed=2)
+    assert len(balanced_sample(asked, 10_000, seed=1)) == 45
     unanswered = [replace(question, prompt=None) for question in asked]
-    assert verdicts.balanced_sample(unanswered, 30, seed=1) == []
+    assert balanced_sample(unanswered, 30, seed=1) == []

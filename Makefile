@@ -1,0 +1,41 @@
+# Needs git, make and Python 3.11 to 3.13. Everything else is installed into .venv from requirements.lock.
+PYTHON ?= python3
+BIN := .venv/bin
+export PYTHONHASHSEED := 0
+export PATH := $(CURDIR)/.venv/bin:$(PATH)
+
+.PHONY: repro verify test setup notebooks lock clean
+.DEFAULT_GOAL := help
+
+help: ## Show the targets.
+	@grep -E '^[a-z]+:.*## ' Makefile | sed 's/:.*## /	/' | expand -t 12
+
+repro: setup ## Re-run every offline stage, verify, and prove that all committed outputs are byte-identical.
+	@$(BIN)/python -m regatta_lib reproduce
+
+verify: setup ## Recompute and compare the 2,835 reference values and every output.
+	@$(BIN)/python -m regatta_lib verify
+
+test: setup ## Run the tests, and re-execute the committed notebooks.
+	@$(BIN)/python -m pytest
+
+setup: .venv/ready ## Install the pinned packages into .venv.
+
+.venv/ready: requirements.lock
+	@$(PYTHON) -c 'import sys; v = sys.version_info; sys.exit(None if (3, 11) <= v[:2] < (3, 14) else f"regatta: Python {v.major}.{v.minor} found, expected 3.11 to 3.13; set PYTHON=python3.12, for example")'
+	@echo "Installing the pinned packages into .venv (about three minutes)"
+	@$(PYTHON) -m venv --clear .venv
+	@$(BIN)/python -m pip install -qq --disable-pip-version-check --no-deps --require-hashes --requirement requirements.lock
+	@$(BIN)/python -m pip install -qq --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	@touch $@
+
+notebooks: setup ## Re-run every stage and replace the committed notebooks by the executed ones.
+	@$(BIN)/dvc repro --force --quiet
+	@$(BIN)/python -m regatta_lib publish
+	@$(BIN)/dvc commit --force --quiet
+
+lock: ## Resolve requirements.lock anew (needs uv).
+	uv pip compile --universal --generate-hashes --python-version 3.11 --all-extras --no-header --no-annotate --no-emit-index-url --output-file requirements.lock pyproject.toml
+
+clean: ## Remove .venv and executed notebooks.
+	rm -rf .venv notebooks/executed/*.ipynb

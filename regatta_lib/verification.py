@@ -1,0 +1,241 @@
+"""Verification: everything published is recomputed from the record and compared, value by value and file by file.
+
+Needs neither DVC nor git nor a network. Nothing passes by being absent: a missing file, an empty table or a value
+that can't be recomputed is a failed check.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import zip_longest
+from math import isclose
+from pathlib import Path
+
+import pandas as pd
+
+from regatta_lib import contracts, published, reference, scores, tables, validity, verdicts
+from regatta_lib.contracts import ContractError, csv_text, file_text
+from regatta_lib.digest import read_manifest, sha256
+from regatta_lib.params import read_params
+from regatta_lib.release import read_record
+
+GROUPS = {
+    "sha256": "pinned files",
+    "reference": "reference values",
+    "published": "printed figures",
+    "reconstructed": "reconstructed tables",
+    "output": "outputs",
+}
+PINNED = ("data/record", "data/instruments", "data/reference")
+MANIFEST = "data/reference/SHA256SUMS"
+TOLERANCE = 1e-14
+NOTHING = "nothing"
+
+
+@dataclass(frozen=True)
+class Check:
+    """One comparison. ``source`` says where the expected value comes from."""
+
+    group: str
+    key: str
+    expected: str
+    found: str
+    source: str
+    passed: bool
+
+    def __str__(self) -> str:
+        return f"{self.group} {self.key}: expected {self.expected}, found {self.found} ({self.source})"
+
+
+def _compare(group: str, key: str, expected: str, found: str, source: str) -> Check:
+    return Check(group, key, expected, found, source, expected == found)
+
+
+def pinned_files(root: Path) -> Iterator[Check]:
+    """Every file below the pinned folders is listed in SHA256SUMS, and has the digest it lists."""
+    listed = read_manifest(root / MANIFEST)
+    present = {
+        path.relative_to(root).as_posix()
+        for folder in PINNED
+        for path in (root / folder).rglob("*")
+        if path.is_file() and not path.name.startswith(".")
+    }
+    for name in sorted(listed.keys() | present - {MANIFEST}):
+        found = sha256((root / name).read_bytes()) if name in present else "no such file"
+        if name in present and b"\r\n" in (root / name).read_bytes():
+            found += " with CRLF line ends; a checkout that converts line ends changes every digest"
+        yield _compare("sha256", name, listed.get(name, "not listed"), found, MANIFEST)
+
+
+def recompute(root: Path) -> dict[str, pd.DataFrame]:
+    """The whole chain from the record to the tables: verdicts, scores, pairs, table1 to table4, figure2, and inputs.
+
+    Raises ContractError where an input breaks its contract.
+    """
+    params = read_params(root / "params.yaml").base
+    bootstrap = tables.Bootstrap(params.seed, params.resamples, params.level)
+    index = contracts.INDEX.read(root / "data/instruments/index.csv")
+    record = read_record(root / "data/record")
+    replayed = verdicts.replay(record)
+    suites = scores.suite_scores(replayed)
+    pairs = scores.stage_pairs(replayed, index)
+    return {
+        "index": index,
+        "suites": record["suites"],
+        "verdicts": replayed,
+        "scores": suites,
+        "pairs": pairs,
+        "table1": tables.table1(index),
+        "table2": tables.table2(pairs),
+        "table3": tables.table3(pairs, bootstrap),
+        "table4": tables.table4(suites),
+        "figure2": tables.stage_difference(pairs, bootstrap),
+    }
+
+
+def recompute_figures(frames: dict[str, pd.DataFrame]) -> tuple[dict[str, float], dict[str, float]]:
+    """The reference values and the printed figures that follow from the frames of ``recompute``, each {key: number}."""
+    values = reference.recompute(*(frames[name] for name in ("scores", "pairs", "table2", "table3", "table4")))
+    figures = (
+        published.design_constants(frames["index"], frames["suites"])
+        | published.difficulty_figures(validity.item_difficulty(frames["verdicts"], frames["index"]))
+        | published.profile_figures(frames["pairs"], frames["table2"])
+        | published.agreement_figures(frames["table3"])
+        | published.separation_figures(frames["scores"])
+        | {"availability/reference_values": len(values)}
+    )
+    return values, figures
+
+
+def reference_values(root: Path, recomputed: dict[str, float]) -> Iterator[Check]:
+    """The 2,835 pinned values against the recomputed ones, to a relative 1e-14: only the order of summation may differ."""
+    pinned = reference.read_reference_values(root / "data/reference")
+    for row in pinned.itertuples():
+        found = recomputed.get(row.key)
+        passed = found is not None and isclose(found, row.value, rel_tol=TOLERANCE, abs_tol=TOLERANCE / 10)
+        yield Check("reference", row.key, repr(row.value), NOTHING if found is None else repr(found), row.source, passed)
+    for key in sorted(recomputed.keys() - set(pinned["key"])):
+        yield Check("reference", key, NOTHING, repr(recomputed[key]), "recomputed, but not pinned", False)
+
+
+def published_values(root: Path, recomputed: dict[str, float]) -> Iterator[Check]:
+    """The printed figures that the record determines, each at its printed precision."""
+    pinned = reference.read_published_values(root / "data/reference").query("status == 'recomputed'")
+    for row in pinned.itertuples():
+        found = recomputed.get(row.key)
+        passed = found is not None and published.agrees(row.printed, found)
+        yield Check("published", row.key, row.printed, NOTHING if found is None else repr(float(found)), row.place, passed)
+    for key in sorted(recomputed.keys() - set(pinned["key"])):
+        yield Check("published", key, NOTHING, repr(float(recomputed[key])), "recomputed, but not pinned as such", False)
+
+
+def reconstructed(root: Path) -> Iterator[Check]:
+    """The tables consistent with the printed agreements: the pinned list against a fresh enumeration."""
+    path = root / "data/reference/reconstructed_tables.csv"
+    printed = reference.read_published_values(root / "data/reference").set_index("key")["printed"]
+    ordered = published.reconstructed_tables(printed).sort_values(list(contracts.RECONSTRUCTED_TABLES.key))
+    fresh = ordered[contracts.RECONSTRUCTED_TABLES.columns]
+    pinned = contracts.RECONSTRUCTED_TABLES.read(path)
+    yield from _rows(
+        "reconstructed", path.name, csv_text(fresh), csv_text(pinned), "enumeration of published.reconstructed_tables"
+    )
+
+
+def output_texts(frames: dict[str, pd.DataFrame]) -> dict[str, str]:
+    """The committed text outputs that follow from the record alone, {path below the root: text}."""
+    texts = {
+        "data/verdicts/historical.csv": csv_text(frames["verdicts"]),
+        "data/scores/historical.csv": csv_text(frames["scores"]),
+        "figures/figure2.csv": csv_text(frames["figure2"]),
+    }
+    for name in ("table1", "table2", "table3", "table4"):
+        texts[f"data/tables/{name}.csv"] = csv_text(frames[name])
+        texts[f"data/tables/{name}.tex"] = tables.latex(frames[name])
+    return texts
+
+
+def outputs(root: Path, frames: dict[str, pd.DataFrame]) -> Iterator[Check]:
+    """Each committed text output against its recomputed text, byte for byte."""
+    for name, expected in output_texts(frames).items():
+        yield from _rows("output", name, expected, file_text(root / name), "recomputed from data/record")
+
+
+def _rows(group: str, name: str, expected: str, found: str, source: str) -> Iterator[Check]:
+    """One check for a text that agrees; otherwise one per differing row, the end of the last line included."""
+    if expected == found:
+        yield Check(group, name, f"{expected.count(chr(10)):,} rows", f"{found.count(chr(10)):,} rows", source, True)
+        return
+    lines = zip_longest(expected.split("\n"), found.split("\n"), fillvalue="no row")
+    for number, (wanted, line) in enumerate(lines, start=1):
+        if wanted != line:
+            yield Check(group, f"{name} row {number}", wanted, line, source, False)
+
+
+def verify(root: Path) -> list[Check]:
+    """Run all checks on the repository or archive at ``root``. An unreadable input is itself a failed check."""
+    checks: list[Check] = []
+
+    def run(group: str, producer: Callable[[], Iterator[Check]]) -> None:
+        try:
+            checks.extend(producer())
+        except ContractError as error:
+            checks.append(Check(group, f"input {len(checks)}", "a readable input", str(error), "file contract", False))
+
+    values: dict[str, float] = {}
+    figures: dict[str, float] = {}
+    run("sha256", lambda: pinned_files(root))
+    try:
+        frames = recompute(root)
+    except ContractError as error:
+        checks.append(Check("output", "record", "a readable input", str(error), "file contract", False))
+    else:
+        values, figures = recompute_figures(frames)
+        run("output", lambda: outputs(root, frames))
+    run("reference", lambda: reference_values(root, values))
+    run("published", lambda: published_values(root, figures))
+    run("reconstructed", lambda: reconstructed(root))
+    return checks
+
+
+def summary(checks: list[Check]) -> list[str]:
+    """What the verifier prints: each failure, the counts per group, and how many reference values were reproduced."""
+    lines = [f"FAILED {check}" for check in checks if not check.passed]
+    lines.append(f"{'group':24}{'checked':>9}{'passed':>9}{'failed':>9}")
+    for group, title in GROUPS.items():
+        own = [check.passed for check in checks if check.group == group]
+        lines.append(f"{title:24}{len(own):9,}{sum(own):9,}{len(own) - sum(own):9,}")
+    values = [check.passed for check in checks if check.group == "reference"]
+    expected = contracts.REFERENCE_VALUES.count
+    lines.append(f"{sum(values)} of {max(expected, len(values))} reference values reproduced")
+    return lines
+
+
+def succeeded(checks: list[Check]) -> bool:
+    """True only if every group ran at least one check, all 2,835 values were compared, and nothing failed."""
+    ran = {check.group for check in checks}
+    values = sum(check.group == "reference" for check in checks)
+    return ran == set(GROUPS) and values == contracts.REFERENCE_VALUES.count and all(check.passed for check in checks)
+
+
+def report(checks: list[Check]) -> pd.DataFrame:
+    """The checks as the rows of ``data/verification/report.csv``: key, expected, recomputed, status."""
+    rows = [
+        {
+            "key": f"{check.group}/{check.key}",
+            "expected": check.expected,
+            "recomputed": check.found,
+            "status": "passed" if check.passed else "failed",
+        }
+        for check in checks
+    ]
+    return pd.DataFrame(rows)
+
+
+def metrics(checks: list[Check]) -> dict[str, dict[str, int]]:
+    """Counts per group for ``dvc metrics show``: {group: {checked, passed}}."""
+    return {
+        group: {
+            "checked": sum(check.group == group for check in checks),
+            "passed": sum(check.group == group and check.passed for check in checks),
+        }
+        for group in GROUPS
+    }

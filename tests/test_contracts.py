@@ -1,0 +1,82 @@
+import pandas as pd
+import pytest
+
+from regatta_lib import contracts
+from regatta_lib.contracts import ContractError
+
+TEXT = "suite_id,category,covered\nsonnet4.S1.us_fintech.r1,prompt_injection,1\nsonnet4.S1.us_fintech.r1,role_confusion,0\n"
+CONTRACT = contracts.Contract(contracts.ADVERSARIAL.row, contracts.ADVERSARIAL.key)
+
+
+@pytest.fixture
+def table(tmp_path):
+    path = tmp_path / "adversarial.csv"
+    path.write_bytes(TEXT.encode())
+    return path
+
+
+def test_read_and_write_round_trip(table):
+    frame = CONTRACT.read(table)
+    CONTRACT.write(frame.sample(frac=1, random_state=1), table)
+    assert table.read_bytes() == TEXT.encode()
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda t: t.replace("\n", "\r\n"), "row 1: CRLF line end, expected LF"),
+        (lambda t: "\ufeff" + t, "byte order mark"),
+        (lambda t: t.replace("covered", "cove\u0301red", 1), "not Unicode NFC"),
+        (
+            lambda t: t.replace("suite_id,category", "category,suite_id", 1),
+            "header is category,suite_id,covered, expected suite_id",
+        ),
+        (lambda t: t.replace("injection,1", "injection,2"), "row 2, covered: found '2'"),
+        (lambda t: t.replace("injection,1", "injection,"), "row 2, covered: found ''"),
+        (lambda t: t.replace("injection,1", "injection,1.5"), "row 2, covered: found '1.5'"),
+        (lambda t: t.replace("injection,1", "injection,1,1"), "row 2 has 4 cells, expected 3"),
+        (lambda t: t.replace("role_confusion", "prompt_injection"), "row 3 .* duplicates the row before"),
+        (lambda t: t.replace("role_confusion", "data_exfiltration"), "row 3 .* is not sorted after"),
+        (lambda t: t.replace("role_confusion", "rudeness"), "row 3, category: found 'rudeness'"),
+        (lambda t: t.replace(".r1,role", ".rx,role"), "row 3, suite_id: found"),
+        (lambda t: t.splitlines(keepends=True)[0], "0 rows, expected at least 1"),
+        (lambda t: "", "header is an empty file"),
+    ],
+)
+def test_each_breach_is_one_line_that_names_file_and_row(table, change, message):
+    table.write_bytes(change(TEXT).encode())
+    with pytest.raises(ContractError, match=message) as caught:
+        CONTRACT.read(table)
+    assert str(table) in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_fixed_count_is_enforced(table):
+    with pytest.raises(ContractError, match="2 rows, expected 1,080"):
+        contracts.ADVERSARIAL.read(table)
+
+
+def test_a_missing_file_and_bad_bytes_are_named(tmp_path):
+    with pytest.raises(ContractError, match="missing"):
+        CONTRACT.read(tmp_path / "none.csv")
+    (tmp_path / "bytes.csv").write_bytes(b"\xff")
+    with pytest.raises(ContractError, match="byte 0 is not UTF-8"):
+        CONTRACT.read(tmp_path / "bytes.csv")
+
+
+def test_a_refused_frame_leaves_the_file_as_it_was(table):
+    broken = pd.DataFrame({"suite_id": ["x"], "category": ["role_confusion"], "covered": [1]})
+    with pytest.raises(ContractError):
+        CONTRACT.write(broken, table)
+    assert table.read_bytes() == TEXT.encode()
+    assert list(table.parent.iterdir()) == [table]
+
+
+def test_missing_numbers_stay_missing(tmp_path):
+    contract = contracts.Contract(contracts.FAULTS.row, contracts.FAULTS.key)
+    path = tmp_path / "faults.csv"
+    path.write_text("suite_id,fault_id,stage,detected,scenario\nsonnet4.S1.us_fintech.r1,FT-F1,design,0,\n")
+    frame = contract.read(path)
+    assert frame["scenario"].isna().all()
+    contract.write(frame, path)
+    assert path.read_text().endswith("design,0,\n")

@@ -1,0 +1,132 @@
+"""dvc.yaml, params.yaml and the notebooks name the same things, and the notebooks are readable."""
+
+import json
+import re
+
+import nbformat
+import pytest
+from ruamel.yaml import YAML
+
+from regatta_lib import paths, reproduction, stages
+from regatta_lib.params import read_params
+
+PIPELINE = YAML(typ="safe").load((paths.ROOT / "dvc.yaml").read_text(encoding="utf-8"))
+STAGES = PIPELINE["stages"]
+NOTEBOOKS = sorted(paths.NOTEBOOKS.glob("*.ipynb"))
+
+
+def outs(stage):
+    entries = [*stage.get("outs", []), *stage.get("metrics", [])]
+    return [entry if isinstance(entry, str) else next(iter(entry)) for entry in entries]
+
+
+def test_every_stage_has_a_notebook_and_every_notebook_a_stage():
+    assert set(STAGES) == {path.stem for path in NOTEBOOKS}
+
+
+@pytest.mark.parametrize("name", STAGES)
+def test_stage_declares_what_it_does_and_needs(name):
+    stage = STAGES[name]
+    assert stage["desc"]
+    assert stage["cmd"] == f"python -m regatta_lib stage {name}"
+    assert {f"notebooks/{name}.ipynb", "regatta_lib", "requirements.lock"} <= set(stage["deps"])
+    assert stage["deps"] == sorted(stage["deps"])
+    assert outs(stage) == sorted(outs(stage)) or "metrics" in stage
+    for kind in ("outs", "metrics"):
+        assert all(next(iter(entry.values())) == {"cache": False} for entry in stage.get(kind, []))
+
+
+@pytest.mark.parametrize("name", STAGES)
+def test_stage_lists_every_parameter_of_its_notebook(name):
+    path = paths.NOTEBOOKS / f"{name}.ipynb"
+    params = read_params(paths.PARAMS)
+    declared = stages.declared_parameters(nbformat.read(path, as_version=4), path)
+    values = stages.parameters_for(name, params, declared, path)
+    listed = set(STAGES[name].get("params", []))
+    for parameter in values:
+        section = "base" if parameter in params.base.model_dump() else name
+        assert listed & {section, f"{section}.{parameter}"}, parameter
+
+
+@pytest.mark.parametrize("name", STAGES)
+def test_the_defaults_in_the_notebook_are_those_of_params(name):
+    """A notebook opened by hand, or run by nbval, does what the pipeline does."""
+    path = paths.NOTEBOOKS / f"{name}.ipynb"
+    notebook = nbformat.read(path, as_version=4)
+    cell = next(cell for cell in notebook.cells if "parameters" in cell.metadata.get("tags", []))
+    defaults = {}
+    exec(cell.source, defaults)
+    declared = stages.declared_parameters(notebook, path)
+    assert {key: defaults[key] for key in declared} == stages.parameters_for(name, read_params(paths.PARAMS), declared, path)
+
+
+def test_outputs_exist_and_are_not_empty():
+    for name in reproduction.pipeline_outputs(paths.ROOT):
+        assert (paths.ROOT / name).stat().st_size > 0, name
+
+
+def test_the_lock_names_every_stage_with_relative_paths():
+    lock = (paths.ROOT / "dvc.lock").read_text(encoding="utf-8")
+    assert set(YAML(typ="safe").load(lock)["stages"]) == set(STAGES)
+    assert not re.search(r"path: [/~]", lock)
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_notebook_is_narrative_with_outputs_and_no_logic(path):
+    notebook = nbformat.read(path, as_version=4)
+    code = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    text = [cell for cell in notebook.cells if cell.cell_type == "markdown"]
+    assert notebook.cells[0].cell_type == "markdown"
+    assert notebook.cells[0].source.startswith("# ")
+    assert "**Question.**" in notebook.cells[0].source
+    assert len(code) <= 12
+    assert len(text) >= 2
+    assert sum(len(cell.source.splitlines()) for cell in code) <= 60
+    assert not re.search(r"^\s*(def|class) ", "\n".join(cell.source for cell in code), re.M)
+    assert any(cell.outputs for cell in code)
+    assert all(cell.execution_count for cell in code)
+    assert not any(
+        output.output_type == "error" or output.get("name") == "stderr" for cell in code for output in cell.outputs
+    )
+    assert path.read_text(encoding="utf-8") == stages.canonical(notebook)
+
+
+def test_notebooks_name_no_machine():
+    for path in NOTEBOOKS:
+        assert str(paths.ROOT) not in path.read_text(encoding="utf-8")
+        assert "0x7f" not in path.read_text(encoding="utf-8")
+
+
+def test_the_conda_environment_resolves_to_the_same_lock():
+    environment = YAML(typ="safe").load((paths.ROOT / "environment.yml").read_text(encoding="utf-8"))
+    (pip,) = [entry["pip"] for entry in environment["dependencies"] if isinstance(entry, dict)]
+    assert pip == ["--require-hashes", "--requirement requirements.lock"]
+    pinned = [entry for entry in environment["dependencies"] if isinstance(entry, str) and "=" in entry]
+    assert pinned == ["python=3.11"]
+
+
+def test_the_lock_is_hashed_names_no_index_and_satisfies_pyproject():
+    import tomllib
+
+    from packaging.requirements import Requirement
+    from packaging.utils import canonicalize_name
+
+    lock = (paths.ROOT / "requirements.lock").read_text(encoding="utf-8")
+    assert "http" not in re.sub(r"^\S*http\S*==|httpcore|httpx|-http", "", lock, flags=re.M)
+    entries = re.split(r"\n(?=\S)", lock.strip())
+    assert all("--hash=sha256:" in entry for entry in entries)
+    versions = {}
+    for entry in entries:
+        name, _, version = entry.split()[0].partition("==")
+        versions.setdefault(canonicalize_name(name), []).append(version)
+    project = tomllib.loads((paths.ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    for text in [*project["dependencies"], *project["optional-dependencies"]["test"]]:
+        requirement = Requirement(text)
+        found = versions[canonicalize_name(requirement.name)]
+        assert all(requirement.specifier.contains(version) for version in found), text
+
+
+def test_metrics_are_numbers():
+    metrics = json.loads((paths.VERIFICATION / "metrics.json").read_text(encoding="utf-8"))
+    assert metrics["reference"] == {"checked": 2_835, "passed": 2_835}
+    assert all(isinstance(count, int) and count > 0 for group in metrics.values() for count in group.values())
