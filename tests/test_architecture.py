@@ -18,7 +18,7 @@ LAYERS = [
     {"verdicts", "scores", "validity", "protocols", "models"},
     {"tables", "published", "exchange", "live", "calls", "spend"},
     {"figures", "verification", "preflight", "suites", "episodes"},
-    {"judges", "audit_figure"},
+    {"judges", "audit_figure", "reading"},
     {"batches", "rulings"},
     {"canaries"},
     {"runs"},
