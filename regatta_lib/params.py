@@ -17,9 +17,10 @@ class Section(BaseModel):
 
 
 class Base(Section):
-    """What several stages share: the study, and how intervals are made."""
+    """What several stages share: the study, the live study whose texts are shown, and how intervals are made."""
 
     study: str = Field(pattern=r"^[a-z][a-z0-9_-]*$")
+    pilot: str = Field(pattern=r"^[a-z][a-z0-9_-]*$")
     seed: int = Field(ge=0)
     resamples: int = Field(ge=1_000)
     level: float = Field(gt=0.5, lt=1)

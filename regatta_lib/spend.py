@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tqdm.auto import tqdm
+from tqdm import tqdm
 
 from regatta_lib.models import Model
 from regatta_lib.params import Prices

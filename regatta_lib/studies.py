@@ -18,6 +18,7 @@ from regatta_lib.records import Request, Ruling
 from regatta_lib.rulings import verdict_table
 from regatta_lib.scores import suite_scores
 from regatta_lib.spend import Totals, totals, watched
+from regatta_lib.suites import Manifest
 from regatta_lib.transcripts import Transcripts
 
 
@@ -123,20 +124,28 @@ def canary_table(results: list[CanaryResult]) -> pd.DataFrame:
     return pd.DataFrame([vars(result) for result in results])[CANARIES.columns]
 
 
+def canary_texts(name: str, results: list[CanaryResult]) -> dict[Path, str]:
+    """The file of a study's canaries, {path: text}."""
+    path = paths.VERDICTS / f"{name}-canaries.csv"
+    return {path: CANARIES.text(canary_table(results), path)}
+
+
+def manifest_lines(manifests: list[Manifest]) -> str:
+    """The manifests of a study's suites, one canonical JSON object a line, sorted by suite."""
+    ordered = sorted(manifests, key=lambda manifest: manifest.suite_id)
+    return "".join(f"{canonical_json(vars(manifest))}\n" for manifest in ordered)
+
+
 def output_texts(name: str, result: runs.Result) -> dict[Path, str]:
     """The result files of a study, {path: text}; the same result gives the same bytes."""
-    manifests = [canonical_json(vars(manifest)) for manifest in result.manifests]
     verdicts = verdict_table(result.rulings)
     texts = {
         paths.SUITES / f"{name}.jsonl": jsonl.SCENARIOS.text(result.scenarios),
-        paths.SUITES / f"{name}-manifests.jsonl": "".join(f"{line}\n" for line in sorted(manifests)),
+        paths.SUITES / f"{name}-manifests.jsonl": manifest_lines(result.manifests),
         paths.EPISODES / f"{name}.jsonl": jsonl.EPISODES.text(result.episodes),
-        paths.VERDICTS / f"{name}-canaries.csv": CANARIES.text(
-            canary_table(result.canaries), paths.VERDICTS / f"{name}-canaries.csv"
-        ),
         paths.SCORES / f"{name}.csv": SCORES.text(suite_scores(verdicts), paths.SCORES / f"{name}.csv"),
     }
-    texts |= ruling_texts(paths.VERDICTS / name, result.rulings)
+    texts |= ruling_texts(paths.VERDICTS / name, result.rulings) | canary_texts(name, result.canaries)
     if result.second:
         texts |= ruling_texts(paths.VERDICTS / f"{name}-second", result.second)
     return texts

@@ -3,10 +3,10 @@
 A generator reads the generator side of the instruments only (ontology and documents), never requirements or faults.
 """
 
+import warnings
 from dataclasses import asdict, dataclass
 from typing import Literal
 
-import bm25s
 from pydantic import TypeAdapter, ValidationError
 
 from regatta_lib import prompts
@@ -18,6 +18,11 @@ from regatta_lib.params import Role
 from regatta_lib.records import ADVERSARIAL_CATEGORIES, Scenario, suite_id
 from regatta_lib.replies import json_object, objects
 from regatta_lib.stats import seeded
+
+with warnings.catch_warnings():
+    # tqdm, which bm25s imports, warns in notebooks without widgets about progress bars that are never shown here.
+    warnings.simplefilter("ignore")
+    import bm25s
 
 ROUNDS = 3
 PASSAGES_PER_SLOT = 2
