@@ -15,7 +15,7 @@ from inspect_ai.solver import generate
 url, calls, in_flight, folder = sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), sys.argv[4]
 PROMPT = "A scenario, a rule, and the question whether the one would expose a breach of the other. " * 22
 samples = [Sample(input=f"{number} {PROMPT}", target="yes") for number in range(calls)]
-model = get_model("anthropic/judge", base_url=url, api_key="dummy", max_tokens=300)
+model = get_model("anthropic/judge", base_url=url, api_key="dummy")
 started = time.perf_counter()
 [log] = eval(
     Task(dataset=samples, solver=generate()),
@@ -25,6 +25,7 @@ started = time.perf_counter()
     log_dir=folder,
     display="none",
     max_retries=0,
+    max_tokens=300,
 )
 assert log.status == "success" and log.results.completed_samples == calls, log.error
 print(calls / (time.perf_counter() - started))
