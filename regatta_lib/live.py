@@ -25,7 +25,7 @@ from regatta_lib.transcripts import Ledger, Outcome, Transcripts, request_key
 RETRIED = (408, 409, 425, 429)
 OVERLOADED = (429, 503, 529)
 UNKNOWN = (408, 504)
-NOT_SENT = ("ConnectError", "ConnectTimeout", "PoolTimeout")
+NOT_SENT = ("ClientConnector", "ConnectionTimeout")
 OUT_OF_MONEY = ("spend_limit_reached", "insufficient_quota")
 
 
@@ -133,10 +133,11 @@ class Live:
         except self.sdk.APIStatusError as error:
             return _refused(error)
         except self.sdk.APIConnectionError as error:
-            cause = type(error.__cause__).__name__
-            billed = "no" if cause in NOT_SENT else "maybe"
             text = "no answer in time" if isinstance(error, self.sdk.APITimeoutError) else "connection failed"
-            return Attempt(Outcome("error", error=f"{text} ({cause})", billed=billed, final=False), again=True)
+            causes = _causes(error)
+            billed = "no" if any(name.startswith(NOT_SENT) for name in causes) else "maybe"
+            failed = Outcome("error", error=f"{text} ({', '.join(causes)})", billed=billed, final=False)
+            return Attempt(failed, again=True)
         content = raw.http_response.content
         try:
             answer = json.loads(content)
@@ -147,7 +148,11 @@ class Live:
 
 
 def _client(endpoint: Endpoint, transcripts: Transcripts):
-    """The SDK an endpoint needs and a client for it, with the key from the environment and from nowhere else."""
+    """The SDK an endpoint needs and a client for it, with the key from the environment and from nowhere else.
+
+    Over aiohttp: the SDKs' default transport looks at every idle connection on every call, which costs more than the
+    durable transcripts do.
+    """
     key = os.environ.get(endpoint.key_env, "") if endpoint.key_env else "none"
     if not key:
         raise ContractError(f"{endpoint.base_url}: environment variable {endpoint.key_env} is not set, expected its key")
@@ -156,13 +161,22 @@ def _client(endpoint: Endpoint, transcripts: Transcripts):
     if endpoint.protocol == "openai":
         import openai
 
-        return openai, openai.AsyncOpenAI(**options)
+        return openai, openai.AsyncOpenAI(**options, http_client=openai.DefaultAioHttpClient())
     import anthropic
 
     headers = {"anthropic-version": endpoint.api_version}
     if endpoint.key_header == "x-api-key":
         headers["x-api-key"] = key
-    return anthropic, anthropic.AsyncAnthropic(**options, default_headers=headers)
+    http_client = anthropic.DefaultAioHttpClient()
+    return anthropic, anthropic.AsyncAnthropic(**options, default_headers=headers, http_client=http_client)
+
+
+def _causes(error: BaseException) -> list[str]:
+    """The names of the exceptions behind an exception, outermost first."""
+    names = []
+    while error := error.__cause__:
+        names.append(type(error).__name__)
+    return names
 
 
 def _refused(error) -> Attempt:

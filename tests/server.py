@@ -122,7 +122,7 @@ class Server:
 
     def _message(self, body: dict, behaviour: str) -> dict:
         content = [{"type": "text", "text": text}] if (text := self._text(body, behaviour)) else []
-        if "tools" in body and self.offers["tools"]:
+        if body.get("tools") and self.offers["tools"]:
             filled = {"reason": "calm", "colour": "blue"}
             content = [{"type": "tool_use", "id": "t1", "name": body["tools"][0]["name"], "input": filled}]
         message = {
@@ -147,7 +147,7 @@ class Server:
     def _chat(self, body: dict, behaviour: str) -> dict:
         stop = STOPS.get(behaviour, "end_turn")
         reply = {"role": "assistant", "content": None if behaviour == "refusal" else self._text(body, behaviour)}
-        if "tools" in body and self.offers["tools"]:
+        if body.get("tools") and self.offers["tools"]:
             called = {"name": body["tools"][0]["function"]["name"], "arguments": '{"reason": "calm", "colour": "blue"}'}
             reply |= {"content": None, "tool_calls": [{"id": "t1", "type": "function", "function": called}]}
         completion = {
