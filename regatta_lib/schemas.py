@@ -132,7 +132,10 @@ class FaultsFile(Part):
 
 
 class Opinion(Part):
-    """One reviewer's verdict in full, kept even where a later step overrules it. The second auditor named no source for some."""
+    """One reviewer's verdict in full, kept even where a later step overrules it.
+
+    The second auditor named one address for most items and none for some.
+    """
 
     step: items.AuditStep
     audit_class: items.AuditClass
@@ -226,6 +229,7 @@ FILES = {
     "mapping": MappingFile,
     "pilot": PilotFile,
 }
+NAMES = ("id", "key", "regulation", "fault", "step")
 ADAPTERS: dict[str, TypeAdapter] = {}
 
 
@@ -241,20 +245,17 @@ class Loader(yaml.CSafeLoader):
 
 
 def _place(loaded: object, loc: tuple) -> str:
-    """The row (list, position from 1 and identifier) and the field of a validation error."""
-    here, shown = loaded, ""
+    """The row (its list, its position from 1 and its identifier) and the field that an error is about."""
+    here, shown = loaded, []
     for part in loc:
-        here = here[part] if isinstance(here, (dict, list)) and _has(here, part) else None
+        inside = part in here if isinstance(here, dict) else isinstance(here, list) and part < len(here)
+        here = here[part] if inside else None
         if isinstance(part, int):
-            name = next((here[key] for key in ("id", "key", "regulation", "fault") if key in here), "") if isinstance(here, dict) else ""
-            shown += f" row {part + 1}{f' ({name})' if name else ''}"
+            named = [here[key] for key in NAMES if key in here] if isinstance(here, dict) else []
+            shown.append(f"row {part + 1}{f' ({named[0]})' if named else ''}")
         else:
-            shown += f".{part}" if shown and not shown.endswith(")") else f"{', ' if shown else ''}{part}"
-    return shown or "file"
-
-
-def _has(container: dict | list, part: str | int) -> bool:
-    return part in container if isinstance(container, dict) else isinstance(part, int) and part < len(container)
+            shown.append(str(part))
+    return ", ".join(shown) or "file"
 
 
 def violations(kind: str, path: Path, loaded: object) -> tuple[object | None, list[str]]:
@@ -266,7 +267,9 @@ def violations(kind: str, path: Path, loaded: object) -> tuple[object | None, li
     except ValidationError as error:
         lines = []
         for problem in error.errors():
-            found = repr(problem["input"]) if not isinstance(problem["input"], (dict, list)) else type(problem["input"]).__name__
+            found = (
+                repr(problem["input"]) if not isinstance(problem["input"], (dict, list)) else type(problem["input"]).__name__
+            )
             lines.append(f"{path}: {_place(loaded, problem['loc'])}: found {found[:80]}; {problem['msg']}")
         return None, lines
 
