@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from pydantic import ConfigDict, StrictBool, StrictFloat, StringConstraints
 from pydantic.dataclasses import dataclass
 
-from regatta_lib.records import FaultCategory, FaultId, ItemId, Name
+from regatta_lib.records import FaultCategory, FaultId, ItemId, Name, Share
 
 AUDIT_CLASSES = {
     "substance_error": "substance error",
@@ -168,3 +168,30 @@ class AuditRow:
     adjudicated_class: AuditClass | None
     recheck_class: AuditClass | None
     adjudication: Line | None
+
+
+@dataclass(frozen=True)
+class AuditShare:
+    """One segment of the audit figure: requirements of one class in a cell, in all (``all``) or in the paper's audit."""
+
+    cell: Name
+    audit_class: AuditClass
+    n: int
+    share: Share
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """How far the two auditors agree on the class within one scope: share agreed and κ with its bootstrap interval.
+
+    ``undefined`` is the share of resamples in which κ does not exist (both auditors constant).
+    """
+
+    scope: Literal["requirements", "faults", "cell", "class"]
+    of: Name
+    n: int
+    agreed: Share
+    kappa: float
+    ci_low: float
+    ci_high: float
+    undefined: Share

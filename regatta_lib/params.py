@@ -1,6 +1,7 @@
 """params.yaml, typed: every key is known, every value has its type and range."""
 
 from pathlib import Path
+from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from ruamel.yaml import YAML, YAMLError
@@ -23,6 +24,13 @@ class Base(Section):
     level: float = Field(gt=0.5, lt=1)
 
 
+class Instruments(Section):
+    """Which text of the instruments the harness uses, and their version."""
+
+    text: Literal["as_written", "corrected"]
+    version: str = Field(pattern=r"^[0-9]+\.[0-9]+\.[0-9]+$")
+
+
 class Figures(Section):
     """Column width in inches, and the resolution of the PNG in dots per inch."""
 
@@ -34,6 +42,7 @@ class Params(Section):
     """The whole of params.yaml."""
 
     base: Base
+    instruments: Instruments
     figures: Figures
 
     def of(self, stage: str) -> dict[str, object]:

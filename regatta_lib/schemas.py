@@ -267,9 +267,8 @@ def violations(kind: str, path: Path, loaded: object) -> tuple[object | None, li
     except ValidationError as error:
         lines = []
         for problem in error.errors():
-            found = (
-                repr(problem["input"]) if not isinstance(problem["input"], (dict, list)) else type(problem["input"]).__name__
-            )
+            value = problem["input"]
+            found = f"a {type(value).__name__}" if isinstance(value, (dict, list)) else repr(value)[:80]
             lines.append(f"{path}: {_place(loaded, problem['loc'])}: found {found[:80]}; {problem['msg']}")
         return None, lines
 

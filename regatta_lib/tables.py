@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from regatta_lib import records, validity
+from regatta_lib import items, records, validity
 from regatta_lib.stats import percentile_interval, seeded
 
 
@@ -18,14 +18,17 @@ class Bootstrap:
     level: float
 
 
-def table1(index: pd.DataFrame) -> pd.DataFrame:
-    """Table I: the instruments by cell. Columns: cell, items (requirements), faults."""
+def table1(index: pd.DataFrame, audit: pd.DataFrame) -> pd.DataFrame:
+    """Table I: the instruments by cell. Columns: cell, items, one per audit class (they add up to items), faults.
+
+    ``index`` lists all items, ``audit`` is the source audit with the final class of each.
+    """
+    required = index[index["role"] == "requirement"]
+    classed = required.merge(audit[["cell", "item", "audit_class"]], on=["cell", "item"], validate="one_to_one")
+    classes = pd.crosstab(classed["cell"], classed["audit_class"]).reindex(columns=list(items.AUDIT_CLASSES), fill_value=0)
     counts = index.groupby(["cell", "role"]).size().unstack(fill_value=0)
-    return (
-        counts.rename(columns={"requirement": "items", "fault": "faults"})[["items", "faults"]]
-        .rename_axis(columns=None)
-        .reset_index()
-    )
+    table = classes.assign(items=counts["requirement"], faults=counts["fault"])[["items", *classes, "faults"]]
+    return table.rename_axis(columns=None).reset_index()
 
 
 def table2(pairs: pd.DataFrame) -> pd.DataFrame:
@@ -106,6 +109,10 @@ def stage_difference(pairs: pd.DataFrame, bootstrap: Bootstrap) -> pd.DataFrame:
 HEADINGS = {
     "cell": "Cell",
     "items": "Items",
+    "substance_error": "Substance error",
+    "citation_defect": "Citation defect",
+    "source_flag": "Source flag",
+    "clean": "Clean",
     "faults": "Faults",
     "generator": "Generator",
     "category": "Category",
