@@ -1,3 +1,4 @@
+import json
 import re
 import unicodedata
 from fractions import Fraction
@@ -163,10 +164,11 @@ def test_vietnamese_survives_a_pdf_figure():
 def test_the_figure_is_the_same_bytes_on_every_run_and_as_committed(table, tmp_path):
     shares = audit_figure.audit_shares(table)
     for name in ("first", "second"):
-        figures.save(audit_figure.figure_audit(shares, 6.0), tmp_path, name, 300)
+        figures.save(audit_figure.figure_audit(shares, 6.0), tmp_path, name, 72)
     for suffix in ("svg", "pdf", "png"):
         assert (tmp_path / f"first.{suffix}").read_bytes() == (tmp_path / f"second.{suffix}").read_bytes()
-    assert (tmp_path / "first.svg").read_bytes() == (paths.FIGURES / "audit.svg").read_bytes()
+    figures.save(audit_figure.figure_audit(shares, 6.0), tmp_path, "committed", 300)
+    assert (tmp_path / "committed.svg").read_bytes() == (paths.FIGURES / "audit.svg").read_bytes()
 
 
 def test_the_figure_prints_each_count_once(table):
@@ -179,3 +181,30 @@ def test_the_figure_prints_each_count_once(table):
 def test_the_shades_of_the_classes_differ_in_grey():
     grey = [0.299 * r + 0.587 * g + 0.114 * b for r, g, b in audit_figure.COLORS.values()]
     assert grey == sorted(grey) and min(np.diff(grey)) > 0.1
+
+
+def test_the_figures_printed_in_prose_are_those_of_the_data(table):
+    cells = json.loads((paths.NOTEBOOKS / "instruments.ipynb").read_text("utf-8"))["cells"]
+    prose = "".join(line for cell in cells if cell["cell_type"] == "markdown" for line in cell["source"])
+    docs = (paths.ROOT / "docs" / "instruments.md").read_text("utf-8")
+    counts = {source: " / ".join(map(str, row)) for source, *row in audit.class_counts(table).itertuples(index=False)}
+    for source in ("paper", "final", "second auditor"):
+        assert counts[source] in prose, source
+    items, faults = (table[table["role"] == role] for role in ("requirement", "fault"))
+    cross = audit.cross_table(items)
+    serious = cross.loc["substance_error"].sum() - cross.loc["substance_error", "substance_error"]
+    milder = cross["substance_error"].sum() - cross.loc["substance_error", "substance_error"]
+    assert f"{np.trace(cross)} of 125 requirements and on {np.trace(audit.cross_table(faults))} of 25 faults" in prose
+    assert f"Of the {125 - np.trace(cross)} requirements" in prose
+    assert f"{serious + milder} involve *substance error*, and in {serious} of these" in prose
+    vietnam = (items["cell"].str.startswith("vn_") & (items["audit_class"] == "substance_error")).sum()
+    assert f"{vietnam} of our {(items['audit_class'] == 'substance_error').sum()} substance errors" in prose
+    for name in AUDIT_CLASSES:
+        row = f"| {(items['audit_class'] == name).sum()} | {(faults['audit_class'] == name).sum()} |"
+        assert re.search(rf"\| {AUDIT_CLASSES[name]} \|.*{re.escape(row)}", docs), name
+    states = table["ground_truth"].value_counts()
+    assert f"`correct` ({states['correct']}), `partly_incorrect` ({states['partly_incorrect']}) or" in docs
+    assert f"{(table['auditor'] == 'recheck').sum()} rows were looked at again" in docs
+    (low,) = table[table["confidence"] == "low"]["item"]
+    assert f"One row has low confidence ({low}); {(table['confidence'] == 'medium').sum()} have medium." in docs
+    assert f"decided the {(table['agreed'] == 'no').sum()} rows on which they differ" in docs

@@ -48,32 +48,32 @@ def test_the_sixth_cell_enters_no_table_of_the_study():
 # kind of file, old text, new text, what the one line says
 BREAKS = [
     ("requirements", "- id: EB-02", "- id: EB-99", "row 2, id: found 'EB-99'; expected EB-02"),
-    ("faults", "related_requirements: [EB-02]", "related_requirements: [EB-77]", "EB-F3, related_requirements: found 'EB-77'"),
+    ("faults", "related_requirements: [EB-02]", "related_requirements: [EB-77]", "related_requirements: found 'EB-77'"),
     ("faults", "low: 30", "low: 60", "EB-F1, witness.low: found 60.0; expected less than high (50.0)"),
     ("faults", "unit: eur", "unit: null", "EB-F1, witness.unit: found None; expected a unit"),
     ("ledger", "- id: EB-F2", "- id: EB-F9", "ledger.yaml: items, row 27 (EB-F9), id: found 'EB-F9'"),
-    ("ledger", "audit_class: clean", "audit_class: source_flag", "EB-01, audit_class: found 'clean'; expected what the ledger's"),
+    ("ledger", "audit_class: clean", "audit_class: source_flag", "EB-01, audit_class: found 'clean'; expected what"),
     ("mapping", "requirements: [EB-19]", "requirements: [EB-66]", "deposit_protection, requirements: found 'EB-66'"),
     ("mapping", "regulation: dora", "regulation: nis2", "all rows, regulation: found"),
     ("ontology", "regulation: instant", "regulation: slow", "instant_time, regulation: found 'slow'; expected a regulation"),
     ("pilot", "for EUR 42.50", "for EUR 24.50", "EB-F1, discriminates: found 'near_miss'; expected the witness to say"),
-    ("pilot", "owes us EUR 90 million", "owes us a lot of money, EUR 120 million", "EB-F5, near_miss: found 'discriminates'"),
+    ("pilot", "owes us EUR 90 million", "owes us EUR 120 million", "EB-F5, near_miss: found 'discriminates'"),
     ("cell", 'done: "2026-11-30"', "done: null", "scope, done: found None; expected a date"),
     ("cell", "- step: scope", "- step: pilot", "protocol row 1, step: found 'pilot'; expected scope"),
     ("cell", "cell: eu_banking", "cell: eu_bank", "cell: found 'eu_bank'; expected 'eu_banking', the name of the folder"),
     ("documents", "title: ", "title: TODO ", "documents.yaml: TODO is still in the text"),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("kind", "old", "new", "line"), BREAKS)
 def test_a_broken_cell_fails_with_a_line_for_the_violation(sixth, kind, old, new, line):
     thaw(sixth)
     edit(sixth, kind, old, new)
-    lines = cells.violations(sixth)
-    assert [text for text in lines if line in text and text.startswith(f"{sixth}/")], lines
     result = runner.invoke(app, ["cell", "check", str(sixth)])
-    assert result.exit_code == 1
-    assert result.output.splitlines() == [*lines, f"eu_banking: {len(lines)} violations"]
+    *lines, count = result.output.splitlines()
+    assert (result.exit_code, count) == (1, f"eu_banking: {len(lines)} violations")
+    assert all(text.startswith(f"{sixth}/") for text in lines)
+    assert any(line in text for text in lines), lines
 
 
 def test_two_independent_violations_are_two_lines(sixth):
