@@ -9,13 +9,15 @@ import pytest
 from regatta_lib import paths
 
 LAYERS = [
-    {"paths", "records"},
-    {"contracts"},
-    {"digest", "params"},
-    {"stats", "release", "reference", "stages", "reproduction"},
-    {"verdicts", "scores", "validity"},
+    {"paths", "records", "overlap", "scaffold"},
+    {"items"},
+    {"contracts", "witnesses"},
+    {"digest", "params", "schemas"},
+    {"stats", "release", "reference", "stages", "reproduction", "instruments", "holdout"},
+    {"verdicts", "scores", "validity", "cells", "audit", "audit_report"},
     {"tables", "published"},
     {"figures", "verification"},
+    {"audit_figure"},
     {"__main__"},
 ]
 LEVEL = {module: level for level, layer in enumerate(LAYERS) for module in layer}

@@ -40,7 +40,7 @@ def test_the_agreement_and_the_figure_behind_numbers_are_derived_too(table, tmp_
     base = read_params(paths.PARAMS).base
     agreement = audit.agreement(table, base.seed, base.resamples, base.level)
     committed(AUDIT_AGREEMENT, agreement, paths.INSTRUMENTS / "agreement.csv", tmp_path)
-    committed(AUDIT_SHARES, audit_figure.audit_shares(table), paths.FIGURES / "audit.csv", tmp_path)
+    committed(AUDIT_SHARES, audit.audit_shares(table), paths.FIGURES / "audit.csv", tmp_path)
 
 
 def test_the_counts_are_those_of_the_audit(table):
@@ -162,7 +162,7 @@ def test_vietnamese_survives_a_pdf_figure():
 
 
 def test_the_figure_is_the_same_bytes_on_every_run_and_as_committed(table, tmp_path):
-    shares = audit_figure.audit_shares(table)
+    shares = audit.audit_shares(table)
     for name in ("first", "second"):
         figures.save(audit_figure.figure_audit(shares, 6.0), tmp_path, name, 72)
     for suffix in ("svg", "pdf", "png"):
@@ -172,7 +172,7 @@ def test_the_figure_is_the_same_bytes_on_every_run_and_as_committed(table, tmp_p
 
 
 def test_the_figure_prints_each_count_once(table):
-    figure = audit_figure.figure_audit(audit_figure.audit_shares(table), 6.0)
+    figure = audit_figure.figure_audit(audit.audit_shares(table), 6.0)
     shown = [int(text.get_text()) for text in figure.axes[0].texts]
     assert sum(shown) == 3 * 125
     assert [line.get_text() for line in figure.legends[0].get_texts()] == list(AUDIT_CLASSES.values())

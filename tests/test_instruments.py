@@ -30,13 +30,13 @@ def entries():
 
 
 @pytest.fixture(scope="module")
-def released(upstream):
+def released(release_folder):
     """The release's items by identifier: {id: (requirement dict or fault dict)}."""
     items = {}
     for name in release.CELLS:
-        checklist = json.loads((upstream / "checklists" / f"{name}.json").read_text("utf-8"))
+        checklist = json.loads((release_folder / "checklists" / f"{name}.json").read_text("utf-8"))
         items |= {item["id"]: item for item in checklist["requirements"]}
-    faults = json.loads((upstream / "faults" / "faults.json").read_text("utf-8"))["faults"]
+    faults = json.loads((release_folder / "faults" / "faults.json").read_text("utf-8"))["faults"]
     return items | {fault["id"]: fault for cell in faults.values() for fault in cell}
 
 
@@ -131,9 +131,9 @@ def walk(value, item):
                 yield from walk(part, item)
 
 
-def test_no_sentence_is_copied_from_the_release(upstream):
+def test_no_sentence_is_copied_from_the_release(release_folder):
     known = set()
-    files = [path for folder in ("checklists", "faults", "ontology") for path in (upstream / folder).glob("*.json")]
+    files = [path for folder in ("checklists", "faults", "ontology") for path in (release_folder / folder).glob("*.json")]
     assert len(files) == 11
     for path in files:
         for text in strings(json.loads(path.read_text("utf-8"))):
