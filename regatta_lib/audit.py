@@ -1,4 +1,4 @@
-"""The source audit as a table, how far its two auditors agree, and the figure of its classes by cell.
+"""The source audit as a table, how far its two auditors agree, and its classes by cell.
 
 Two AI auditors classed the 150 items apart from each other; a third reader decided where they differ, and some rows were
 looked at once more. The final class is that of the last step. All earlier verdicts are kept.
@@ -125,3 +125,16 @@ def class_counts(audit: pd.DataFrame) -> pd.DataFrame:
         for name, column in (("first auditor", "first_class"), ("second auditor", "second_class"), ("final", "audit_class"))
     }
     return pd.DataFrame(counts).T.reindex(columns=CLASSES).fillna(0).astype(int).rename_axis("source").reset_index()
+
+
+def audit_shares(audit: pd.DataFrame) -> pd.DataFrame:
+    """The numbers of the figure: requirements by class for each cell, all cells (``all``) and the paper's audit (``paper``).
+
+    Columns: cell, audit_class, n, share (of the row's requirements).
+    """
+    items = audit[audit["role"] == "requirement"]
+    counts = pd.crosstab(items["cell"], items["audit_class"]).reindex(columns=CLASSES, fill_value=0)
+    totals = class_counts(audit).set_index("source")
+    counts.loc["all"], counts.loc["paper"] = totals.loc["final"], totals.loc["paper"]
+    long = counts.rename_axis(columns="audit_class").stack().rename("n").reset_index()
+    return long.assign(share=long["n"] / long.groupby("cell")["n"].transform("sum"))

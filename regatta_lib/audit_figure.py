@@ -6,7 +6,7 @@ import seaborn as sns
 from matplotlib.figure import Figure
 
 from regatta_lib import records
-from regatta_lib.audit import CLASSES, class_counts
+from regatta_lib.audit import CLASSES
 from regatta_lib.figures import INK, STYLE
 from regatta_lib.items import AUDIT_CLASSES
 
@@ -15,23 +15,10 @@ PALETTE = sns.color_palette("colorblind")
 COLORS = dict(zip(CLASSES, (PALETTE[0], PALETTE[1], PALETTE[8], (0.95, 0.95, 0.95)), strict=True))
 
 
-def audit_shares(audit: pd.DataFrame) -> pd.DataFrame:
-    """The numbers of the figure: requirements by class for each cell, all cells (``all``) and the paper's audit (``paper``).
-
-    Columns: cell, audit_class, n, share (of the row's requirements).
-    """
-    items = audit[audit["role"] == "requirement"]
-    counts = pd.crosstab(items["cell"], items["audit_class"]).reindex(columns=CLASSES, fill_value=0)
-    totals = class_counts(audit).set_index("source")
-    counts.loc["all"], counts.loc["paper"] = totals.loc["final"], totals.loc["paper"]
-    long = counts.rename_axis(columns="audit_class").stack().rename("n").reset_index()
-    return long.assign(share=long["n"] / long.groupby("cell")["n"].transform("sum"))
-
-
 def figure_audit(shares: pd.DataFrame, width: float) -> Figure:
     """Stacked bars of the classes, one row per cell, then all five and the paper's audit; counts stand in the bars.
 
-    ``shares`` has the columns of ``audit_shares``; ``width`` is in inches.
+    ``shares`` has the columns of ``audit.audit_shares``; ``width`` is in inches.
     """
     rows = {**records.CELLS, "all": "all five cells", "paper": "the paper's own audit"}
     table = shares.pivot(index="cell", columns="audit_class")

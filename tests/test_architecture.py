@@ -14,7 +14,7 @@ LAYERS = [
     {"contracts", "witnesses"},
     {"digest", "params", "schemas"},
     {"stats", "release", "reference", "stages", "reproduction", "instruments", "holdout", "smoke"},
-    {"jsonl", "prompts", "replies", "transcripts", "audit", "cells"},
+    {"jsonl", "prompts", "replies", "transcripts", "audit", "audit_report", "cells"},
     {"verdicts", "scores", "validity", "protocols", "models"},
     {"tables", "published", "exchange", "live", "calls", "spend"},
     {"figures", "verification", "preflight", "suites", "episodes"},

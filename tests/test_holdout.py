@@ -48,9 +48,9 @@ def test_nothing_to_withhold_is_an_error_and_not_an_empty_holdout(regulations, s
         holdout.withhold("us_fintech", 1, regulations, share)
 
 
-def test_the_earlier_routine_had_nothing_to_withhold_in_three_of_five_cells(upstream):
+def test_the_earlier_routine_had_nothing_to_withhold_in_three_of_five_cells(release_folder):
     def pool(cell):
-        roles = json.loads((upstream / "ontology" / f"{cell}.json").read_text("utf-8"))["role_layer"]
+        roles = json.loads((release_folder / "ontology" / f"{cell}.json").read_text("utf-8"))["role_layer"]
         return [name for role in roles.values() for name in role.get("domain_knowledge", {}).get("regulations", [])]
 
     sizes = {cell: len(pool(cell)) for cell in ("fintech", "insurance", "healthcare", "banking_vn", "insurance_vn")}

@@ -30,13 +30,13 @@ def entries():
 
 
 @pytest.fixture(scope="module")
-def released(upstream):
+def released(release_folder):
     """The release's items by identifier: {id: (requirement dict or fault dict)}."""
     items = {}
     for name in release.CELLS:
-        checklist = json.loads((upstream / "checklists" / f"{name}.json").read_text("utf-8"))
+        checklist = json.loads((release_folder / "checklists" / f"{name}.json").read_text("utf-8"))
         items |= {item["id"]: item for item in checklist["requirements"]}
-    faults = json.loads((upstream / "faults" / "faults.json").read_text("utf-8"))["faults"]
+    faults = json.loads((release_folder / "faults" / "faults.json").read_text("utf-8"))["faults"]
     return items | {fault["id"]: fault for cell in faults.values() for fault in cell}
 
 
@@ -131,9 +131,9 @@ def walk(value, item):
                 yield from walk(part, item)
 
 
-def test_no_sentence_is_copied_from_the_release(upstream):
+def test_no_sentence_is_copied_from_the_release(release_folder):
     known = set()
-    files = [path for folder in ("checklists", "faults", "ontology") for path in (upstream / folder).glob("*.json")]
+    files = [path for folder in ("checklists", "faults", "ontology") for path in (release_folder / folder).glob("*.json")]
     assert len(files) == 11
     for path in files:
         for text in strings(json.loads(path.read_text("utf-8"))):
@@ -190,23 +190,24 @@ import sys
 opened = []
 sys.addaudithook(lambda event, args: opened.append(str(args[0])) if event == "open" else None)
 from regatta_lib import instruments
-instruments.{call}
-print("\\n".join(sorted({{p for p in opened if "data/instruments" in p.replace("\\\\", "/")}})))
+calls = (
+    lambda: instruments.read_generator_side("us_fintech"),
+    lambda: instruments.read_judge_side("us_fintech", "corrected"),
+)
+for call in calls:
+    opened.clear()
+    call()
+    print(" ".join(sorted({path for path in opened if path.endswith(".yaml")})))
 """
 
 
-def opened_by(call):
-    result = subprocess.run(
-        [sys.executable, "-c", SPY.format(call=call)], cwd=paths.ROOT, capture_output=True, text=True, check=True
-    )
-    return {Path(line).stem for line in result.stdout.splitlines()}
-
-
 def test_the_generator_side_opens_no_judge_side_file():
-    opened = opened_by("read_generator_side('us_fintech')")
-    assert opened == set(instruments.GENERATOR_SIDE)
-    assert not opened & set(instruments.JUDGE_SIDE)
-    assert opened_by("read_judge_side('us_fintech', 'corrected')") == {"requirements", "faults"}
+    """Every file that the interpreter opens is seen by the hook, by whatever function it is opened."""
+    result = subprocess.run([sys.executable, "-c", SPY], cwd=paths.ROOT, capture_output=True, text=True, check=True)
+    generator, judge = ({Path(name).stem for name in line.split()} for line in result.stdout.splitlines())
+    assert generator == set(instruments.GENERATOR_SIDE)
+    assert judge == {"requirements", "faults"} <= set(instruments.JUDGE_SIDE)
+    assert not generator & set(instruments.JUDGE_SIDE)
 
 
 def test_the_generator_side_holds_no_identifier_and_no_run_of_words_of_the_judge_side():
@@ -324,11 +325,10 @@ BROKEN = [
     ),
     ("tier: primary", "tier: verified", r"audit, sources, row 1, tier: found 'verified'; Input should be"),
     ("cell: us_fintech", "cell: us_fintech\ncell: us_fintech", r"key 'cell' occurs twice"),
-    ("Nothing", "Nothing", None),
 ]
 
 
-@pytest.mark.parametrize(("old", "new", "message"), [case for case in BROKEN if case[2]])
+@pytest.mark.parametrize(("old", "new", "message"), BROKEN)
 def test_each_schema_violation_is_one_line_with_file_row_and_field(tmp_path, old, new, message):
     text = (paths.INSTRUMENTS / "us_fintech" / "requirements.yaml").read_text("utf-8")
     assert old in text
