@@ -122,12 +122,43 @@ class Study(Section):
     words: Words
 
 
+class Validity(Section):
+    """Permutations of the tests, the correction for multiplicity, the declared family of McNemar tests (kind: number of
+    tests), and the size of the figures as in ``Figures``."""
+
+    permutations: int = Field(ge=1_000)
+    correction: Literal["bonf", "holm", "sidak"]
+    family: dict[Literal["fault", "generator_category"], int]
+    width: float = Field(gt=2, lt=10)
+    dpi: int = Field(ge=72, le=1_200)
+
+
+class Consistency(Section):
+    """How far the search for another number of comparisons goes: repeated executions, and pairs without a verdict."""
+
+    most_executions: int = Field(ge=1, le=100)
+    most_missing: int = Field(ge=0, le=100)
+
+
+class Cost(Section):
+    """Scenarios of a suite, requirements and faults of a cell, and the size of the figure as in ``Figures``."""
+
+    scenarios: int = Field(ge=1)
+    requirements: int = Field(ge=1)
+    faults: int = Field(ge=1)
+    width: float = Field(gt=2, lt=10)
+    dpi: int = Field(ge=72, le=1_200)
+
+
 class Params(Section):
     """The whole of params.yaml."""
 
     base: Base
     instruments: Instruments
     figures: Figures
+    validity: Validity
+    consistency: Consistency
+    cost: Cost
     endpoints: dict[str, Endpoint]
     studies: dict[str, Study]
 
