@@ -128,43 +128,6 @@ def exchange_collect(study: str, served: str = typer.Option(..., help="The name 
     typer.echo(f"{len(texts):,} answer files written; served model {served}")
 
 
-cell = typer.Typer(no_args_is_help=True, help="Add a cell: scaffold its files, check them, freeze their hashes.")
-app.add_typer(cell, name="cell")
-
-
-@cell.command("new")
-def cell_new(name: str) -> None:
-    """Write the templates of a new cell into data/instruments/NAME. Existing files are never replaced."""
-    from regatta_lib.cells import scaffold
-    from regatta_lib.contracts import write_atomic
-
-    files, folder = scaffold(name), paths.INSTRUMENTS / name
-    if folder.exists():
-        raise ContractError(f"{folder}: exists already, expected a new name")
-    for file, text in files.items():
-        write_atomic(folder / file, text)
-    typer.echo(f"{folder}: {len(files)} files; write them in the order of docs/add-a-cell.md, then 'regatta cell check'")
-
-
-@cell.command("check")
-def cell_check(
-    path: Path,
-    freeze: Annotated[bool, typer.Option(help="If nothing is wrong, write the hashes to SHA256SUMS in PATH.")] = False,
-) -> None:
-    """Check the cell in PATH. Prints one line for each violation; exit code 1 if there is any."""
-    from regatta_lib import cells
-    from regatta_lib.contracts import write_atomic
-
-    path = path.resolve()
-    lines = [line for line in cells.violations(path) if not (freeze and cells.FROZEN in line)]
-    typer.echo("\n".join([*lines, f"{path.name}: {len(lines)} violations"]))
-    if lines:
-        raise typer.Exit(1)
-    if freeze:
-        write_atomic(path / cells.FROZEN, cells.freeze(path))
-        typer.echo(f"{path / cells.FROZEN}: frozen")
-
-
 @app.command()
 def verify(
     folder: Annotated[Path, typer.Argument(help="The repository or unpacked archive to verify.")] = paths.ROOT,
