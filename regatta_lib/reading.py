@@ -10,6 +10,7 @@ import pandas as pd
 
 from regatta_lib.items import Fault
 from regatta_lib.records import Episode, Ruling, Scenario
+from regatta_lib.witnesses import check, executable
 
 SAID = {0: "no", 1: "yes"}
 MARKDOWN = re.compile(r"([\\`*_{}\[\]()#+!|~$-])")
@@ -125,3 +126,22 @@ def disagreements(rulings: list[Ruling]) -> pd.DataFrame:
         design_reason=[reasons[(*key, "design")] for key in keys],
         execution_reason=[reasons[(*key, "execution")] for key in keys],
     ).reset_index(drop=True)
+
+
+def witness_table(scenarios: list[Scenario], faults: list[Fault], rulings: list[Ruling]) -> pd.DataFrame:
+    """What the judges say of scenarios whose own figures meet a fault's witness, and of those whose figures do not.
+
+    Only faults with an executable witness. Columns: fault_id, witness (discriminates, near_miss, no_figure), scenarios,
+    then for design, joint and control the number of yes (``…_yes``) and of verdicts (``…_n``).
+    """
+    by_id = {fault.id: fault.witness for fault in faults}
+    texts = {(scenario.suite_id, scenario.scenario): scenario.agent_input for scenario in scenarios}
+    table = scenario_verdicts(rulings)
+    table = table[table["fault_id"].map(lambda fault: fault in by_id and executable(by_id[fault]))]
+    places = zip(table["suite_id"], table["scenario"], table["fault_id"], strict=True)
+    table = table.assign(witness=[check(by_id[fault], texts[suite, scenario]) for suite, scenario, fault in places])
+    counts = {"scenarios": ("scenario", "size")}
+    for name in ("design", "joint", "control"):
+        if name in table:
+            counts |= {f"{name}_yes": (name, "sum"), f"{name}_n": (name, "count")}
+    return table.groupby(["fault_id", "witness"], as_index=False).agg(**counts)

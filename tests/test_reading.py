@@ -66,3 +66,21 @@ def test_a_case_tells_the_answer_and_reason_of_every_arm():
     assert "joint again" not in text and "Second judge" not in text
     both = reading.case_text(result.scenarios[0], fault, result.episodes, result.rulings, result.rulings)
     assert both.count("**Second judge:**") == 4
+
+
+def test_judges_are_set_beside_the_witness():
+    """IN-F1 differs from 150 % to under 200 %: one scenario inside, one outside, one without a figure."""
+    faults = sides()[1]["us_insurance"].faults
+    texts = ["RBC ratio is 180%. Which level?", "RBC ratio is 120%. Which level?", "What is RBC?"]
+    scenarios = [Scenario(SUITE, n, "d", text, "e", None, None) for n, text in enumerate(texts, start=1)]
+    values = {1: (1, 1), 2: (1, 0), 3: (0, None)}
+    rulings = [ruling(design, scenario=n) for n, (design, _) in values.items()]
+    rulings += [
+        ruling(joint, "execution", "joint", scenario=n, state="answered" if joint is not None else "unreadable")
+        for n, (_, joint) in values.items()
+    ]
+    table = reading.witness_table(scenarios, faults, rulings).set_index("witness")
+    assert table.loc["discriminates", ["scenarios", "design_yes", "joint_yes"]].tolist() == [1, 1, 1]
+    assert table.loc["near_miss", ["scenarios", "design_yes", "joint_yes"]].tolist() == [1, 1, 0]
+    assert table.loc["no_figure", ["design_yes", "joint_yes", "joint_n"]].tolist() == [0, 0, 0]
+    assert "control_yes" not in table
