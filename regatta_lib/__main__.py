@@ -70,6 +70,18 @@ def run(study: str, cap: float = typer.Option(10.0, help="Ask before a run that 
         typer.echo(line)
 
 
+@app.command()
+def pack(study: str) -> None:
+    """Pack the transcripts of STUDY for the archive: each file is replaced by its compressed form, same bytes every time."""
+    from regatta_lib.transcripts import pack as packed
+
+    for plain in sorted((paths.TRANSCRIPTS / study).glob("*.jsonl")):
+        size = plain.stat().st_size
+        small = packed(plain)
+        plain.unlink()
+        typer.echo(f"{small.relative_to(paths.ROOT)}: {small.stat().st_size:,} bytes from {size:,}")
+
+
 def _forecast(study: str):
     from regatta_lib.forecast import forecast, shown
     from regatta_lib.params import read_params

@@ -65,7 +65,7 @@ def case_text(scenario: Scenario, fault: Fault, episodes: list[Episode], rulings
     parts += ["A correct agent is told:", quoted(fault.correct_behavior)]
     for place, name in COLUMNS.items():
         if place in answers:
-            parts += [f"**Answer, {name} arm:**", quoted(answers[place].text)]
+            parts += [f"**Answer ({name}):**", quoted(answers[place].text)]
         if place in mine:
             question = "Would the scenario expose the fault?" if name == "design" else "Does the answer expose the fault?"
             parts.append(f"{question} **Judge:** {ruling_text(mine[place])}")

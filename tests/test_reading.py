@@ -60,7 +60,7 @@ def test_a_case_tells_the_answer_and_reason_of_every_arm():
     fault = sides(design)[1]["us_insurance"].faults[0]
     text = reading.case_text(result.scenarios[0], fault, result.episodes, result.rulings, result.rulings[:0])
     for name in ("joint", "control", "single"):
-        assert f"**Answer, {name} arm:**" in text
+        assert f"**Answer ({name}):**" in text
     assert text.count("Does the answer expose the fault? **Judge:**") == 3
     assert text.count("Would the scenario expose the fault? **Judge:**") == 1
     assert "joint again" not in text and "Second judge" not in text
