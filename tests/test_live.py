@@ -4,6 +4,7 @@ import asyncio
 import email.utils
 import json
 import logging
+import ssl
 import time
 from contextlib import aclosing
 
@@ -31,6 +32,8 @@ def planted_key(monkeypatch):
     monkeypatch.setenv("PLANTED_KEY", KEY)
     for name in ("ANTHROPIC_API_KEY", "OPENAI_API_KEY", "ANTHROPIC_AUTH_TOKEN", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"):
         monkeypatch.delenv(name, raising=False)
+    # Loopback is not encrypted; loading the certificates of the world would take most of each test's time.
+    monkeypatch.setattr(ssl.SSLContext, "load_verify_locations", lambda *_, **__: None)
 
 
 def endpoint(server: Server | str, protocol: str = "anthropic", **changes) -> Endpoint:
