@@ -97,6 +97,7 @@ ROUNDS = {
     "cuts to the end": (["cut"] * 3, "error", 3, 3, 0),
     "wrong types to the end": (["wrong types"] * 3, "error", 3, 3, 0),
     "a bad request": (["400"], "error", 1, 0, 0),
+    "a redirect": (["redirect"], "error", 1, 0, 0),
     "no more money": (["spend limit"], "error", 1, 0, 0),
     "truncated once": (["truncated", "ok"], "answered", 2, 0, 2),
     "truncated again": (["truncated", "truncated"], "truncated", 2, 0, 2),
@@ -275,6 +276,23 @@ def test_a_key_never_leaves_the_process(tmp_path, protocol, behaviour, caplog, c
     assert stored and "[hidden]" in stored
     for text in (stored, repr(reply), repr(place), caplog.text, printed.out, printed.err):
         assert KEY not in text
+
+
+def test_credentials_of_the_environment_are_not_used(tmp_path, monkeypatch):
+    for name in ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "OPENAI_API_KEY"):
+        monkeypatch.setenv(name, "sk-of-somebody-else")
+    monkeypatch.setenv("ANTHROPIC_BASE_URL", "http://127.0.0.1:9")
+    with Server() as server:
+        ask(tmp_path / "a", endpoint(server), request())
+        ask(tmp_path / "b", endpoint(server, "openai", key_env=None), request())
+    assert [received.headers["Authorization"] for received in server.received] == [f"Bearer {KEY}", "Bearer none"]
+    assert all("sk-of-somebody-else" not in str(received.headers) for received in server.received)
+
+
+def test_half_a_character_in_a_cut_text_does_not_stop_the_run(tmp_path):
+    with Server(["say half a pair: \ud83d"]) as server:
+        [reply], _ = ask(tmp_path, endpoint(server), request())
+    assert (reply.state, reply.text) == ("answered", "half a pair: ?")
 
 
 def test_a_missing_key_is_named_and_nothing_is_sent(tmp_path, monkeypatch):
