@@ -50,3 +50,20 @@ def test_what_is_sent_over_the_chat_protocol(tmp_path):
     assert tool["tool_choice"] == {"type": "function", "function": {"name": "answer"}}
     assert "response_format" not in tool and "response_format" not in prompt
     assert json.dumps(schema) in prompt["messages"][0]["content"]
+
+
+def test_a_change_in_any_of_what_shapes_the_call_asks_anew(tmp_path):
+    asked = request(temperature=0)
+    changes = [
+        {},
+        {"model": "other"},
+        {"sampling": True},
+        {"structured": "tool"},
+        {"body": {"thinking": {"type": "disabled"}}},
+        {"api_version": "2023-06-01"},
+    ]
+    with Server() as server:
+        for change in (*changes, *changes):
+            ask(tmp_path, endpoint(server, **change), asked)
+        ask(tmp_path, endpoint(server, timeout=5.0, concurrency=1), asked)
+    assert len(server.received) == len(changes)
