@@ -9,14 +9,14 @@ import pytest
 from regatta_lib import paths
 
 LAYERS = [
-    {"paths", "records", "overlap", "scaffold"},
+    {"paths", "records", "overlap", "scaffold", "markup"},
     {"items"},
     {"contracts", "witnesses"},
     {"digest", "params", "schemas"},
     {"stats", "release", "reference", "stages", "reproduction", "instruments", "holdout"},
     {"verdicts", "scores", "validity", "cells", "audit", "audit_report"},
-    {"tables", "published"},
-    {"figures", "verification"},
+    {"tables", "published", "browse"},
+    {"figures", "verification", "site"},
     {"audit_figure"},
     {"__main__"},
 ]
