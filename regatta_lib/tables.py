@@ -47,7 +47,7 @@ def table3(pairs: pd.DataFrame, bootstrap: Bootstrap) -> pd.DataFrame:
     rows = []
     for generator, part in pairs.groupby("generator"):
         counts = {name: int(values.sum()) for name, values in validity.stage_counts(part).items()}
-        n, design, execution = len(part), counts["n11"] + counts["n10"], counts["n11"] + counts["n01"]
+        n, design, execution = sum(counts.values()), counts["n11"] + counts["n10"], counts["n11"] + counts["n01"]
         agreement = (counts["n11"] + counts["n00"]) / n
         rng = seeded(bootstrap.seed, f"table3/{generator}")
         low, high = validity.per_fault_margin_interval(part, rng, bootstrap.resamples, bootstrap.level)
@@ -144,7 +144,7 @@ def in_reading_order(table: pd.DataFrame) -> pd.DataFrame:
     """Sort a table as the paper lists things (generators, cells, categories in design order) and spell out the names."""
     order = {name: position for position, name in enumerate([*NAMES, *records.STRATEGIES, "range", "pooled"])}
     keys = [column for column in ("generator", "cell", "category", "strategy") if column in table]
-    ordered = table.sort_values(keys, key=lambda column: column.map(order), ignore_index=True)
+    ordered = table.sort_values(keys, key=lambda column: column.map(order), kind="stable", ignore_index=True)
     return ordered.assign(**{key: ordered[key].replace(NAMES) for key in keys})
 
 
