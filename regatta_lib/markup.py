@@ -46,6 +46,7 @@ KEPT_ATTRIBUTES = {
     ("span", "title"),
     *((cell, name) for cell in ("td", "th") for name in ("colspan", "rowspan")),
 }
+LONG = 40
 WEB = re.compile(r"https?://[^\s<>\"]+")
 HIDDEN = re.compile(r"<(style|script)\b.*?</\1\s*>", re.I | re.S)
 NUMBER = re.compile(r"<td>(\s*(?:[-−+]?[\d,]+(?:\.\d+)?(?:e[-+]?\d+)? ?%?|NaN|&lt;NA&gt;)\s*)</td>", re.I)
@@ -54,9 +55,11 @@ Resolve = Callable[[str], str]
 
 
 def formula(latex: str, display: bool = False) -> str:
-    """A LaTeX formula as MathML, which browsers draw without a script."""
+    """A LaTeX formula as MathML, which browsers draw without a script. A long one in a line can scroll by itself."""
     mathml = convert(latex, display="block" if display else "inline")
-    return f'<div class="formula">{mathml}</div>' if display else mathml
+    if display:
+        return f'<div class="formula">{mathml}</div>'
+    return f'<span class="long">{mathml}</span>' if len(latex) > LONG else mathml
 
 
 def code(source: str, language: str) -> str:
@@ -64,11 +67,21 @@ def code(source: str, language: str) -> str:
     return highlight(source, get_lexer_by_name(language), HtmlFormatter(nowrap=True))
 
 
+def _aligned(found: re.Match) -> str:
+    """A table with its numbers, and the heads of columns that hold one, marked as numbers; in a box of its own."""
+    head, mark, body = NUMBER.sub(r'<td class="number">\1</td>', found[1]).partition("</thead>")
+    rows = [re.findall(r"<t[hd][^>]*>", row) for row in body.split("</tr>")]
+    numeric = [any("number" in cell for cell in column) for column in zip(*filter(None, rows), strict=False)]
+    heads = re.findall(r"<th[^>]*>", head)
+    if len(heads) == len(numeric):
+        marks = iter(numeric)
+        head = re.sub(r"<th>", lambda _: '<th class="number">' if next(marks) else "<th>", head)
+    return f'<div class="wide" tabindex="0" role="region" aria-label="table"><table>{head}{mark}{body}</table></div>'
+
+
 def wide_tables(text: str) -> str:
     """Put each table into a box that scrolls by itself, reachable by keyboard, and align its numbers."""
-    opening = '<div class="wide" tabindex="0" role="region" aria-label="table"><table>'
-    text = re.sub(r"<table[^>]*>", opening, text).replace("</table>", "</table></div>")
-    return NUMBER.sub(r'<td class="number">\1</td>', text)
+    return re.sub(r"<table[^>]*>(.*?)</table>", _aligned, text, flags=re.S)
 
 
 def allowed(tag: str, name: str, value: str) -> bool:

@@ -17,8 +17,9 @@ import nbformat
 from markupsafe import Markup
 from ruamel.yaml import YAML
 
-from regatta_lib import browse, instruments, items, markup, records, schemas
+from regatta_lib import browse, casebook, instruments, items, markup, records, schemas
 from regatta_lib.contracts import ContractError, file_text
+from regatta_lib.params import read_params
 
 SOURCE = "site_source"
 FOLDER = "site"
@@ -34,6 +35,7 @@ NAVIGATION = {
     "Values": "values.html",
     "Documents": "docs/index.html",
 }
+PILOT = "pilot/index.html"
 
 
 class Site:
@@ -51,6 +53,8 @@ class Site:
         self.pages = {f"notebooks/{name}.ipynb": f"stages/{name}.html" for name in self.stages}
         self.pages |= {name: f"docs/{Path(name).stem.lower()}.html" for name in self.documents}
         self.tables: dict[str, str] = {}
+        self.pilot = casebook.pilot_of(root)
+        self.navigation = NAVIGATION | ({"Pilot": PILOT} if self.pilot else {})
         self.environment = jinja2.Environment(
             loader=jinja2.FileSystemLoader(root / SOURCE),
             autoescape=True,
@@ -88,7 +92,7 @@ class Site:
     def add(self, page: str, template: str, title: str, **values: object) -> None:
         """Render one page. Raises jinja2.UndefinedError for a value that the template names and nobody gives."""
         link = partial(markup.between, page)
-        values |= {"link": link, "page": page, "title": title, "nav": NAVIGATION}
+        values |= {"link": link, "page": page, "title": title, "nav": self.navigation}
         values["place"] = lambda path: link(self.place(path, template))
         self.out[page] = (self.environment.get_template(template).render(values).rstrip() + "\n").encode()
 
@@ -189,6 +193,21 @@ def add_values(site: Site) -> None:
     )
 
 
+def add_pilot(site: Site) -> None:
+    """The replayed live study at text level, if its results are there: a page for each suite, and the list of them."""
+    if site.pilot is None:
+        return
+    book = casebook.read_cases(site.root, site.pilot)
+    rows = {}
+    for suite, scenarios in book.items():
+        stages = [case.stages for one in scenarios for case in one.faults]
+        counts = {name: stages.count(name) for name in ("both", "design", "execution", "neither", "")}
+        rows[suite] = {"scenarios": len(scenarios), "cases": len(stages), "stages": counts}
+        site.add(f"pilot/{suite}.html", "cases.html", suite, suite=suite, suites=list(book), scenarios=scenarios)
+    study = read_params(site.root / "params.yaml").studies[site.pilot]
+    site.add(PILOT, "study.html", "Pilot", study=study, suites=rows)
+
+
 def add_overview(site: Site) -> None:
     """The first page: the question, the key numbers, the claims."""
     readme = file_text(site.root / "README.md")
@@ -219,6 +238,6 @@ def build(root: Path) -> dict[str, bytes]:
     site = Site(root)
     for name in ASSETS:
         site.out[name] = (root / SOURCE / name).read_bytes()
-    for add in (add_stages, add_documents, add_audit, add_values, add_overview, add_tables):
+    for add in (add_stages, add_documents, add_audit, add_values, add_pilot, add_overview, add_tables):
         add(site)
     return dict(sorted(site.out.items()))

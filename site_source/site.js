@@ -65,7 +65,7 @@ function articles(form) {
       shown += fits;
     }
     for (const section of sections) section.hidden = !one("article.item:not([hidden])", section);
-    one("#count").textContent = `${shown} of ${items.length} items`;
+    one("#count").textContent = `${shown} of ${items.length} ${form.dataset.items}`;
     one("#none").hidden = shown > 0;
   });
   // A link to an item shows it even if a filter hides it.
@@ -183,7 +183,7 @@ function folds(button) {
 }
 
 theme();
-if (one("#audit")) articles(one("#audit"));
+if (one("#items")) articles(one("#items"));
 if (one("#values")) values();
 all("[data-rows]").forEach(table);
 all("[data-open]").forEach(folds);

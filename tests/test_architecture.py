@@ -20,8 +20,8 @@ LAYERS = [
     {"tables", "published", "preflight", "suites", "episodes", "item_analysis", "profile_stability"},
     {"figures", "verification", "browse", "judges", "stage_agreement", "strategy_separation"},
     {"audit_figure", "diagnostic_figures", "batches", "reading", "rulings"},
-    {"canaries", "site"},
-    {"runs"},
+    {"canaries", "casebook"},
+    {"runs", "site"},
     {"forecast", "studies"},
     {"__main__"},
 ]

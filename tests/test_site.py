@@ -229,7 +229,7 @@ def test_filters_narrow_the_audit(visit):
     choose(driver, "q", "no such words here")
     assert count_of(driver) == "0 of 180 items"
     assert shown(driver, "#none")
-    driver.find_element("css selector", "#audit [type=reset]").click()
+    driver.find_element("css selector", "#items [type=reset]").click()
     driver.execute_async_script("setTimeout(arguments[0], 50)")
     assert count_of(driver) == "180 of 180 items"
 
