@@ -74,7 +74,7 @@ def read_cases(root: Path, study: str) -> dict[str, list[ScenarioCase]]:
     for episode in jsonl.EPISODES.read(data / f"episodes/{study}.jsonl"):
         place = (episode.suite_id, episode.scenario, "execution", episode.fault_id, episode.arm, episode.draw)
         arm = COLUMNS["execution", episode.arm, episode.draw]
-        answers[place[:2] + (episode.fault_id,)].append(Answer(arm, episode, mine.get(place), theirs.get(place)))
+        answers[(*place[:2], episode.fault_id)].append(Answer(arm, episode, mine.get(place), theirs.get(place)))
     said = defaultdict(lambda: {judge: [] for judge in SCENARIO_JUDGES})
     for ruling in rulings:
         if ruling.judge in SCENARIO_JUDGES:

@@ -8,8 +8,9 @@ from posixpath import dirname, join, normpath
 from urllib.parse import unquote
 
 import pytest
+from typer.testing import CliRunner
 
-from regatta_lib import paths, schemas, site
+from regatta_lib import __main__, paths, schemas, site
 from regatta_lib.contracts import ContractError
 
 CHROMIUM, CHROMEDRIVER = shutil.which("chromium"), shutil.which("chromedriver")
@@ -46,22 +47,24 @@ class Page(HTMLParser):
 
 
 @pytest.fixture(scope="session")
-def built():
-    return site.build(paths.ROOT)
+def folder(tmp_path_factory):
+    """The site as the command writes it."""
+    root = tmp_path_factory.mktemp("site")
+    done = CliRunner().invoke(__main__.app, ["site", str(root)])
+    assert done.exit_code == 0
+    assert re.fullmatch(r".*index\.html: \d+ pages, \d+ files\n", done.output)
+    return root
+
+
+@pytest.fixture(scope="session")
+def built(folder):
+    """What ``regatta site`` wrote, {path: content}."""
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
 
 
 @pytest.fixture(scope="session")
 def pages(built):
     return {name: Page(content.decode()) for name, content in built.items() if name.endswith(".html")}
-
-
-@pytest.fixture(scope="session")
-def folder(built, tmp_path_factory):
-    root = tmp_path_factory.mktemp("site")
-    for name, content in built.items():
-        (root / name).parent.mkdir(parents=True, exist_ok=True)
-        (root / name).write_bytes(content)
-    return root
 
 
 def dead(page, found, built, pages):
