@@ -217,19 +217,23 @@ def mcnemar_family(pairs: pd.DataFrame, family: dict[str, int], correction: str)
 def repeated_execution(verdicts: pd.DataFrame, bootstrap: Bootstrap) -> pd.DataFrame:
     """The upper side of V3: agreement of two executions of the same pair against agreement of the two stages.
 
-    For studies whose joint arm was run twice (draws 1 and 2). Only pairs with all three verdicts enter, the rest are
-    counted. Per generator: suites, pairs, unresolved, stage_agreement (design with draw 1), pooled_chance,
-    retest_agreement, excess = retest − stage agreement (V3's upper inequality holds if it is positive), low, high
-    (percentile interval over suites within cell), above_chance, below_retest. Empty for a study without a second draw.
+    For studies whose joint arm was run twice (draws 1 and 2), if only in one cell: pairs that were not run a second time
+    are left out. Of the others, those without all three verdicts are counted as unresolved. Per generator: suites,
+    pairs, unresolved, stage_agreement (design with draw 1), pooled_chance, retest_agreement, excess = retest − stage
+    agreement (V3's upper inequality holds if it is positive), low, high (percentile interval over suites within cell),
+    above_chance, below_retest. Empty for a study without a second draw.
     """
-    reduced = targets(verdicts[verdicts["judge"].isin(["design", "execution"]) & verdicts["arm"].isin(["", "joint"])])
+    staged = verdicts["judge"].isin(["design", "execution"]) & verdicts["arm"].isin(["", "joint"])
+    reduced = targets(verdicts[staged & ((verdicts["judge"] == "execution") | (verdicts["draw"] == 1))])
+    again = reduced.loc[reduced["draw"] == 2, ["suite_id", "target"]]
+    if again.empty:
+        return pd.DataFrame()
+    reduced = reduced[reduced["draw"] <= 2].merge(again, on=["suite_id", "target"])
     name = reduced["judge"].where(reduced["judge"] == "design", "draw" + reduced["draw"].astype(str))
     wide = reduced.assign(name=name).pivot(index=["suite_id", "target"], columns="name", values="value").reset_index()
-    if "draw2" not in wide:
-        return pd.DataFrame()
     wide = wide.join(suite_parts(wide["suite_id"]))
     names, rows = ["design", "draw1", "draw2"], []
-    for generator, part in wide[wide["draw2"].notna() | wide["draw1"].notna()].groupby("generator", sort=True):
+    for generator, part in wide.groupby("generator", sort=True):
         known = part[names].notna().all(axis=1)
         complete = part[known].astype(dict.fromkeys(names, int))
         n = len(complete)

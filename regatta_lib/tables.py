@@ -90,6 +90,7 @@ def stage_difference(pairs: pd.DataFrame, bootstrap: Bootstrap) -> pd.DataFrame:
         for category in [*sorted(records.FAULT_CATEGORIES), "pooled"]:
             chosen = np.full(len(categories), True) if category == "pooled" else categories == category
             of = part if category == "pooled" else part[part["category"] == category]
+            of = of.dropna(subset=list(records.STAGES))
             replicates = (counts["n10"] - counts["n01"])[:, chosen].sum(axis=1) / len(of)
             low, high = percentile_interval(replicates, bootstrap.level)
             delta = int((of["design"] - of["execution"]).sum()) / len(of)

@@ -8,6 +8,7 @@ import pytest
 from regatta_lib import consistency, paths
 from regatta_lib.consistency import parse, power, witnesses
 from regatta_lib.contracts import ContractError
+from regatta_lib.reference import read_published_values
 
 
 @pytest.fixture(scope="module")
@@ -127,3 +128,18 @@ def test_claims_agree_with_the_seed_of_the_paper(claims):
     assert len(claims) == 38
     assert isinstance(claims, pd.DataFrame)
     assert claims.loc[claims["kind"] != "untestable", "n"].notna().all()
+
+
+def test_every_tested_number_is_among_the_published_ones(claims):
+    """The claims restate printed numbers; each must stand, to the digit, in the list of what the paper prints."""
+    published = read_published_values(paths.REFERENCE)
+    known = {parse(text).value for text in published["printed"] if consistency.NUMBER.fullmatch(text)}
+    for claim in claims.query("kind != 'sum'").itertuples():
+        value = parse(claim.printed).value
+        assert {value, 100 * value} & known, claim.key
+
+
+def test_a_mistyped_claim_would_be_seen(claims):
+    published = read_published_values(paths.REFERENCE)
+    known = {parse(text).value for text in published["printed"] if consistency.NUMBER.fullmatch(text)}
+    assert not {parse(".537").value, 100 * parse(".537").value} & known

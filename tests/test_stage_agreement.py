@@ -134,5 +134,12 @@ def test_a_pair_without_all_three_verdicts_is_counted():
     assert (row["pairs"], row["unresolved"]) == (9, 1)
 
 
+def test_pairs_that_were_not_run_again_are_not_unresolved():
+    once = [verdict(suite(n), "design", "IN-F1", "", 1) for n in (21, 22)]
+    once += [verdict(suite(n), "execution", "IN-F1", "joint", 0) for n in (21, 22)]
+    row = stage_agreement.repeated_execution(table(retest(3, 1) + once), BOOTSTRAP).iloc[0]
+    assert (row["pairs"], row["unresolved"], row["stage_agreement"]) == (10, 0, 0.7)
+
+
 def test_the_record_has_no_repeated_execution():
     assert stage_agreement.repeated_execution(the_verdicts(), BOOTSTRAP).empty
