@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from regatta_lib import records
-from regatta_lib.contracts import FAULTS, INDEX, RECONSTRUCTED_TABLES, REPORT, SCORES, SUITES, VERDICTS
+from regatta_lib.contracts import AUDIT, FAULTS, INDEX, REPORT, SCORES, SUITES, VERDICTS
 from regatta_lib.reference import read_published_values, read_reference_values
 
 FORMULAS = {
@@ -150,10 +149,10 @@ def reference_rows(root: Path) -> list[dict[str, object]]:
 def key_numbers(root: Path) -> dict[str, object]:
     """The numbers of the first page, all read from the data files; shares and scores unrounded."""
     suites = SUITES.read(root / "data/record/suites.csv")
-    tables = {name: pd.read_csv(root / f"data/tables/{name}.csv") for name in ("table1", "table2", "table3", "table4")}
+    tables = {name: pd.read_csv(root / f"data/tables/{name}.csv") for name in ("table1", "table3")}
     published = read_published_values(root / "data/reference")
-    ranges = tables["table4"].query("strategy == 'range'").set_index("generator")
-    by_category = tables["table2"].groupby("category")
+    audit = AUDIT.read(root / "data/instruments/audit.csv")
+    items, faults = (audit[audit["role"] == role] for role in ("requirement", "fault"))
     return {
         "suites": len(suites),
         "scenarios": int(suites["scenarios"].sum()),
@@ -164,7 +163,7 @@ def key_numbers(root: Path) -> dict[str, object]:
         "printed": len(published),
         "status": published["status"].value_counts().to_dict(),
         "agreement": tables["table3"].set_index("generator").to_dict("index"),
-        "ranges": {measure: (ranges[measure].min(), ranges[measure].max()) for measure in records.MEASURES},
-        "categories": {stage: by_category[stage].agg(["min", "max"]).to_dict("index") for stage in records.STAGES},
-        "reconstructed": len(RECONSTRUCTED_TABLES.read(root / "data/reference/reconstructed_tables.csv")),
+        "classes": items["audit_class"].value_counts().to_dict(),
+        "agreed": int((items["agreed"] == "yes").sum()),
+        "wrong_truths": int((faults["ground_truth"] != "correct").sum()),
     }

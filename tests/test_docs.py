@@ -210,6 +210,18 @@ def test_documents_name_no_machine():
         assert str(Path.home()) not in text and "/work/" not in text and "/tmp/" not in text, path
 
 
+def gathered(files):
+    """Paths in one cell: three or more of a folder are the folder and their number."""
+    folders = {}
+    for file in files:
+        folders.setdefault(str(Path(file).parent), []).append(file)
+    shown = [
+        [f"{folder} ({len(inside)} files)"] if len(inside) > 2 and folder != "data" else inside
+        for folder, inside in folders.items()
+    ]
+    return ", ".join(name for group in shown for name in group)
+
+
 def stage_table():
     """The stages of dvc.yaml with what they read and write, as Markdown."""
     stages = YAML(typ="safe").load((paths.ROOT / "dvc.yaml").read_text(encoding="utf-8"))["stages"]
@@ -218,8 +230,7 @@ def stage_table():
         reads = [dep for dep in stage["deps"] if dep not in (f"notebooks/{name}.ipynb", "regatta_lib", "requirements.lock")]
         entries = [*stage.get("outs", []), *stage.get("metrics", [])]
         files = [entry if isinstance(entry, str) else next(iter(entry)) for entry in entries]
-        writes = dict.fromkeys(re.sub(r"\.\w+$", "", file) for file in files)
-        lines.append(f"| {name} | {', '.join(reads)} | {', '.join(writes) or 'nothing'} |")
+        lines.append(f"| {name} | {gathered(reads)} | {gathered(files) or 'nothing'} |")
     return "\n".join(lines)
 
 
