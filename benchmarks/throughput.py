@@ -1,9 +1,10 @@
 """Throughput and memory of live models against a loopback server, beside a bare SDK loop and, if given, Inspect AI.
 
-    python -m benchmarks.throughput [--calls 3000] [--rounds 3] [--memory 50000] [--inspect PYTHON]
+    python -m benchmarks.throughput [--calls 1000] [--rounds 7] [--memory 50000] [--inspect PYTHON]
 
 The server runs in a process of its own and answers after 50 ms; 100 calls are in flight. Ours stores every attempt
-durably; the bare loop stores nothing. Rounds alternate between the two, so that a busy machine slows both.
+durably; the bare loops store nothing: one is the SDK as it comes, one goes over aiohttp as ours does. Rounds alternate
+between them, so that a busy machine slows all.
 ``--inspect`` names the Python of an environment in which Inspect AI is installed.
 """
 
@@ -55,26 +56,27 @@ def server_process() -> Iterator[str]:
     process.join(10)
 
 
-async def in_flight(calls: int, call: Callable) -> float:
-    """Make the calls with a fixed number of workers. Returns calls per second."""
+async def in_flight(calls: int, call: Callable) -> tuple[float, float]:
+    """Make the calls with a fixed number of workers. Returns calls per second, and milliseconds of CPU a call."""
     numbers = iter(range(calls))
 
     async def worker() -> None:
         for number in numbers:
             await call(number)
 
-    started = time.perf_counter()
+    started, cpu = time.perf_counter(), time.process_time()
     await asyncio.gather(*(worker() for _ in range(IN_FLIGHT)))
-    return calls / (time.perf_counter() - started)
+    return calls / (time.perf_counter() - started), 1e3 * (time.process_time() - cpu) / calls
 
 
-async def bare(url: str, calls: int) -> float:
+async def bare(url: str, calls: int, http_client: type | None = None) -> tuple[float, float]:
     """The SDK alone."""
-    async with anthropic.AsyncAnthropic(api_key="dummy", base_url=url, max_retries=0) as client:
+    transport = {"http_client": http_client()} if http_client else {}
+    async with anthropic.AsyncAnthropic(api_key="dummy", base_url=url, max_retries=0, **transport) as client:
         return await in_flight(calls, lambda number: client.messages.create(**params(number)))
 
 
-async def ours(url: str, calls: int, folder: Path, every: int = 0, memory: list | None = None) -> float:
+async def ours(url: str, calls: int, folder: Path, every: int = 0, memory: list | None = None) -> tuple[float, float]:
     """Live models with durable transcripts; the resident memory is noted after each ``every`` calls."""
     place = Endpoint(protocol="anthropic", base_url=url, model="judge", concurrency=IN_FLIGHT, timeout=30.0)
     transcripts = Transcripts(folder)
@@ -107,26 +109,32 @@ def inspect_rate(python: str, url: str, calls: int) -> float:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--calls", type=int, default=3_000)
-    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--calls", type=int, default=1_000)
+    parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--memory", type=int, default=50_000)
     parser.add_argument("--inspect", metavar="PYTHON")
     args = parser.parse_args()
-    with server_process() as url, tempfile.TemporaryDirectory(dir=".") as folder:
+    with server_process() as url, tempfile.TemporaryDirectory(prefix=".bench-", dir=".") as folder:
         asyncio.run(bare(url, 500))
-        ratios = []
+        ratios: dict[str, list[float]] = {"bare SDK": [], "bare SDK over aiohttp": []}
         for number in range(1, args.rounds + 1):
-            alone = asyncio.run(bare(url, args.calls))
-            stored = asyncio.run(ours(url, args.calls, Path(folder) / f"round{number}"))
-            ratios.append(stored / alone)
-            print(f"round {number}: bare SDK {alone:.0f} calls/s, ours {stored:.0f} calls/s", flush=True)
-            if args.inspect:
-                rate = inspect_rate(args.inspect, url, args.calls)
-                print(f"round {number}: Inspect AI {rate:.0f} calls/s", flush=True)
-        print(f"ours / bare SDK: median {statistics.median(ratios):.2f}, expected at least 0.80", flush=True)
+            measured = {
+                "bare SDK": asyncio.run(bare(url, args.calls)),
+                "ours": asyncio.run(ours(url, args.calls, Path(folder) / f"round{number}")),
+                "bare SDK over aiohttp": asyncio.run(bare(url, args.calls, anthropic.DefaultAioHttpClient)),
+            }
+            shown = (f"{name} {rate:.0f} calls/s, {cpu:.2f} ms CPU a call" for name, (rate, cpu) in measured.items())
+            print(f"round {number}: {'; '.join(shown)}", flush=True)
+            for name, found in ratios.items():
+                found.append(measured["ours"][0] / measured[name][0])
+        for name, found in ratios.items():
+            print(f"ours / {name}: median {statistics.median(found):.2f} ({min(found):.2f} to {max(found):.2f})")
+        print("expected: ours / bare SDK at least 0.80", flush=True)
+        if args.inspect:
+            print(f"Inspect AI: {inspect_rate(args.inspect, url, args.calls):.0f} calls/s", flush=True)
         if args.memory:
             memory: list[tuple[int, float]] = []
-            rate = asyncio.run(ours(url, args.memory, Path(folder) / "memory", args.memory // 10, memory))
+            rate, _ = asyncio.run(ours(url, args.memory, Path(folder) / "memory", args.memory // 10, memory))
             for calls, megabytes in memory:
                 print(f"{calls:>7,} calls: {megabytes:.0f} MB resident")
             growth = memory[-1][1] - memory[0][1]

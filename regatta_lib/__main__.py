@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from regatta_lib import paths
+from regatta_lib import paths, study_commands
 from regatta_lib.contracts import ContractError
 
 app = typer.Typer(add_completion=False, no_args_is_help=True, pretty_exceptions_enable=False, help=__doc__)
@@ -42,102 +42,65 @@ def import_release(folder: Path) -> None:
         typer.echo(f"data/record/{name}: {text.count(chr(10)) - 1:,} rows")
 
 
-@app.command()
-def cost(study: str) -> None:
-    """Forecast calls, tokens and price of STUDY, low and high, before anything is sent."""
-    typer.echo(_forecast(study)[1])
+adjudicate = typer.Typer(no_args_is_help=True, help="Draw and score sheets for human adjudicators.")
+app.add_typer(adjudicate, name="adjudicate")
 
 
-@app.command()
-def run(study: str, cap: float = typer.Option(10.0, help="Ask before a run that may cost more dollars.")) -> None:
-    """Run STUDY, going on where an earlier run stopped, and write its results under data/."""
-    from regatta_lib.contracts import write_atomic
-    from regatta_lib.forecast import ceiling
-    from regatta_lib.params import read_params
-    from regatta_lib.studies import definition, output_texts, run_study
-
-    shares, table = _forecast(study)
-    typer.echo(table)
-    design, price = definition(study), ceiling(shares)
-    if design.provider == "live" and (price is None or price > cap):
-        typer.confirm(f"This may cost {'an unknown sum' if price is None else f'up to ${price:,.2f}'}. Start?", abort=True)
-    calls = sum(share.calls[1] for share in shares)
-    result, report = run_study(study, design, read_params(paths.PARAMS).endpoints, calls)
-    for path, text in output_texts(study, result).items():
-        write_atomic(path, text)
-        typer.echo(f"{path.relative_to(paths.ROOT)}: {text.count(chr(10)):,} lines")
-    for line in [*report, *result.notes()]:
-        typer.echo(line)
-
-
-@app.command()
-def pack(study: str) -> None:
-    """Pack the transcripts of STUDY for the archive: each file is replaced by its compressed form, same bytes every time."""
-    from regatta_lib.transcripts import pack as packed
-
-    for plain in sorted((paths.TRANSCRIPTS / study).glob("*.jsonl")):
-        size = plain.stat().st_size
-        small = packed(plain)
-        plain.unlink()
-        typer.echo(f"{small.relative_to(paths.ROOT)}: {small.stat().st_size:,} bytes from {size:,}")
-
-
-def _forecast(study: str):
-    from regatta_lib.forecast import forecast, shown
-    from regatta_lib.params import read_params
-    from regatta_lib.runs import read_sides
-    from regatta_lib.studies import definition
-
-    design = definition(study)
-    shares = forecast(design, *read_sides(design), read_params(paths.PARAMS).endpoints)
-    return shares, shown(shares)
-
-
-exchange_app = typer.Typer(no_args_is_help=True, help="Answer a study through files: deal requests out, take replies in.")
-app.add_typer(exchange_app, name="exchange")
-
-
-@exchange_app.command("batches")
-def exchange_batches(study: str, size: int = 60) -> None:
-    """Deal the requests of STUDY that wait for an answer into batches of at most SIZE, under data/exchange/STUDY."""
-    from regatta_lib import batches
-    from regatta_lib.contracts import write_atomic
+@adjudicate.command("sample")
+def adjudicate_sample(
+    study: str,
+    stage: Annotated[
+        str, typer.Option(help="What to ask about: design (scenarios) or execution (agent answers).")
+    ] = "design",
+    size: Annotated[int, typer.Option(min=2, help="Number of items, half judged yes and half no.")] = 50,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the draw.")] = 20261030,
+) -> None:
+    """Draw a balanced, blinded sheet of STUDY's verdicts: XLSX and CSV for adjudicators, and the key to keep."""
+    from regatta_lib import adjudication, sheets
+    from regatta_lib.contracts import VERDICTS, ContractError, csv_text, write_atomic
     from regatta_lib.stats import seeded
-    from regatta_lib.studies import definition, read_placements, waiting_requests
 
-    design, folder = definition(study), paths.EXCHANGE / study
-    waiting, counts = waiting_requests(study, design)
-    placements = read_placements(folder)
-    first = 1 + max((place.batch for place in placements), default=0)
-    new = batches.undealt(folder, placements, waiting)
-    dealt = batches.deal(new, size, first, seeded(design.seed, f"batches from {first}"))
-    for path, text in batches.batch_texts(folder, dealt, new).items():
-        write_atomic(path, text)
-    if dealt:
-        batches.PLACEMENTS.write(batches.placement_table(placements + dealt), folder / "batches.csv")
-    typer.echo(f"{study}: {counts}")
-    for kind, numbers in batches.dealt_kinds(dealt).items():
-        typer.echo(f"{kind}: {sum(numbers.values()):,} requests in batches {min(numbers):03d} to {max(numbers):03d}")
-    if not waiting:
-        typer.echo(f"nothing waits; regatta run {study} writes the results")
-    elif not dealt:
-        typer.echo(f"nothing new to deal; {len(waiting):,} requests wait in batches without answers")
+    if stage not in adjudication.QUESTIONS:
+        raise ContractError(f"stage is {stage!r}, expected {' or '.join(adjudication.QUESTIONS)}")
+    episodes = paths.EPISODES / f"{study}.jsonl" if stage == "execution" else None
+    texts = adjudication.texts(paths.SUITES / f"{study}.jsonl", paths.INSTRUMENTS, episodes)
+    verdicts = VERDICTS.read(paths.VERDICTS / f"{study}.csv")
+    sheet, key = adjudication.draw_sample(verdicts, texts, stage, size, seeded(seed, f"adjudicate/{study}/{stage}"))
+    instructions = adjudication.instructions(paths.ROOT / "docs" / "adjudication.md")
+    choices = {"answer": adjudication.ANSWERS, "reason": tuple(adjudication.REASONS)}
+    stem = paths.ADJUDICATION / f"{study}.{stage}"
+    for name, content in {
+        "sheet.xlsx": sheets.xlsx_sheet(sheet, instructions, choices),
+        "sheet.csv": sheets.csv_sheet(sheet),
+        "key.csv": csv_text(key),
+    }.items():
+        write_atomic(stem.with_name(f"{stem.name}.{name}"), content)
+        typer.echo(f"{stem.relative_to(paths.ROOT)}.{name}")
+    typer.echo(f"{len(sheet)} items; keep the key away from adjudicators")
 
 
-@exchange_app.command("collect")
-def exchange_collect(study: str, served: str = typer.Option(..., help="The name of the model that answered.")) -> None:
-    """Turn each replies-NNN.jsonl of STUDY that has no answers-NNN.jsonl yet into one, after checking all of them."""
-    from regatta_lib import batches
-    from regatta_lib.contracts import write_atomic
-    from regatta_lib.studies import read_placements
+@adjudicate.command("score")
+def adjudicate_score(
+    sheet: Path,
+    key: Annotated[Path | None, typer.Option(help="The key; by default the one beside the sheet.")] = None,
+) -> None:
+    """Compare a filled SHEET (XLSX or CSV) with the judge's verdicts: agreement, and the disagreements by kind."""
+    import pandas as pd
 
-    folder = paths.EXCHANGE / study
-    texts, notes = batches.collected(folder, read_placements(folder), served)
-    for path, text in texts.items():
-        write_atomic(path, text)
-    for note in notes:
-        typer.echo(note)
-    typer.echo(f"{len(texts):,} answer files written; served model {served}")
+    from regatta_lib import adjudication, sheets
+    from regatta_lib.contracts import csv_text, write_atomic
+    from regatta_lib.params import read_params
+    from regatta_lib.stats import seeded
+
+    base = read_params(paths.PARAMS).base
+    filled = sheets.read_sheet(sheet)
+    stem = sheet.with_name(sheet.name.partition(".sheet")[0])
+    keys = adjudication.read_key(key or stem.with_name(f"{stem.name}.key.csv"))
+    rng = seeded(base.seed, "adjudicate/score")
+    row, disagreements = adjudication.score_sheet(filled, keys, rng, base.resamples, base.level)
+    for name, table in {"score": pd.DataFrame([row]), "disagreements": disagreements}.items():
+        write_atomic(stem.with_name(f"{stem.name}.{name}.csv"), csv_text(table))
+    typer.echo(adjudication.report(row, disagreements, base.level))
 
 
 @app.command()
@@ -225,65 +188,9 @@ def cell_check(
         typer.echo(f"{path / cells.FROZEN}: frozen")
 
 
-adjudicate = typer.Typer(no_args_is_help=True, help="Draw and score sheets for human adjudicators.")
-app.add_typer(adjudicate, name="adjudicate")
-
-
-@adjudicate.command("sample")
-def adjudicate_sample(
-    study: str,
-    stage: Annotated[
-        str, typer.Option(help="What to ask about: design (scenarios) or execution (agent answers).")
-    ] = "design",
-    size: Annotated[int, typer.Option(min=2, help="Number of items, half judged yes and half no.")] = 50,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of the draw.")] = 20261030,
-) -> None:
-    """Draw a balanced, blinded sheet of STUDY's verdicts: XLSX and CSV for adjudicators, and the key to keep."""
-    from regatta_lib import adjudication, sheets
-    from regatta_lib.contracts import VERDICTS, ContractError, csv_text, write_atomic
-    from regatta_lib.stats import seeded
-
-    if stage not in adjudication.QUESTIONS:
-        raise ContractError(f"stage is {stage!r}, expected {' or '.join(adjudication.QUESTIONS)}")
-    episodes = paths.EPISODES / f"{study}.jsonl" if stage == "execution" else None
-    texts = adjudication.texts(paths.SUITES / f"{study}.jsonl", paths.INSTRUMENTS, episodes)
-    verdicts = VERDICTS.read(paths.VERDICTS / f"{study}.csv")
-    sheet, key = adjudication.draw_sample(verdicts, texts, stage, size, seeded(seed, f"adjudicate/{study}/{stage}"))
-    instructions = adjudication.instructions(paths.ROOT / "docs" / "adjudication.md")
-    choices = {"answer": adjudication.ANSWERS, "reason": tuple(adjudication.REASONS)}
-    stem = paths.ADJUDICATION / f"{study}.{stage}"
-    for name, content in {
-        "sheet.xlsx": sheets.xlsx_sheet(sheet, instructions, choices),
-        "sheet.csv": sheets.csv_sheet(sheet),
-        "key.csv": csv_text(key),
-    }.items():
-        write_atomic(stem.with_name(f"{stem.name}.{name}"), content)
-        typer.echo(f"{stem.relative_to(paths.ROOT)}.{name}")
-    typer.echo(f"{len(sheet)} items; keep the key away from adjudicators")
-
-
-@adjudicate.command("score")
-def adjudicate_score(
-    sheet: Path,
-    key: Annotated[Path | None, typer.Option(help="The key; by default the one beside the sheet.")] = None,
-) -> None:
-    """Compare a filled SHEET (XLSX or CSV) with the judge's verdicts: agreement, and the disagreements by kind."""
-    import pandas as pd
-
-    from regatta_lib import adjudication, sheets
-    from regatta_lib.contracts import csv_text, write_atomic
-    from regatta_lib.params import read_params
-    from regatta_lib.stats import seeded
-
-    base = read_params(paths.PARAMS).base
-    filled = sheets.read_sheet(sheet)
-    stem = sheet.with_name(sheet.name.partition(".sheet")[0])
-    keys = adjudication.read_key(key or stem.with_name(f"{stem.name}.key.csv"))
-    rng = seeded(base.seed, "adjudicate/score")
-    row, disagreements = adjudication.score_sheet(filled, keys, rng, base.resamples, base.level)
-    for name, table in {"score": pd.DataFrame([row]), "disagreements": disagreements}.items():
-        write_atomic(stem.with_name(f"{stem.name}.{name}.csv"), csv_text(table))
-    typer.echo(adjudication.report(row, disagreements, base.level))
+for command in (study_commands.cost, study_commands.run, study_commands.smoke, study_commands.pack):
+    app.command()(command)
+app.add_typer(study_commands.exchange, name="exchange")
 
 
 def main() -> None:

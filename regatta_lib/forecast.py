@@ -33,16 +33,6 @@ class Share:
     dollars: tuple[float, float] | None
 
 
-def judge_bound(requirements: int, faults: int, scenarios: int) -> int:
-    """The most judge calls on a suite with one arm and one draw: coverage, design, execution, specificity, adversarial."""
-    return requirements * scenarios + 2 * faults * scenarios + 2 * scenarios
-
-
-def agent_bound(faults: int, scenarios: int) -> int:
-    """The most agent calls on a suite with one arm and one draw: one for each fault and scenario."""
-    return faults * scenarios
-
-
 @dataclass(frozen=True)
 class Task:
     """Calls of one kind: the role that makes them, how many, a typical prompt, and the words the reply should have."""

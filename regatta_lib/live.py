@@ -151,7 +151,7 @@ def _client(endpoint: Endpoint, transcripts: Transcripts):
     """The SDK an endpoint needs and a client for it, with the key from the environment and from nowhere else.
 
     Over aiohttp: the SDKs' default transport looks at every idle connection on every call, which costs more than the
-    durable transcripts do.
+    durable transcripts do. A redirect is not followed: no API sends one, and the key must not go where it points.
     """
     key = os.environ.get(endpoint.key_env, "") if endpoint.key_env else "none"
     if not key:
@@ -161,13 +161,13 @@ def _client(endpoint: Endpoint, transcripts: Transcripts):
     if endpoint.protocol == "openai":
         import openai
 
-        return openai, openai.AsyncOpenAI(**options, http_client=openai.DefaultAioHttpClient())
+        return openai, openai.AsyncOpenAI(**options, http_client=openai.DefaultAioHttpClient(follow_redirects=False))
     import anthropic
 
     headers = {"anthropic-version": endpoint.api_version}
     if endpoint.key_header == "x-api-key":
         headers["x-api-key"] = key
-    http_client = anthropic.DefaultAioHttpClient()
+    http_client = anthropic.DefaultAioHttpClient(follow_redirects=False)
     return anthropic, anthropic.AsyncAnthropic(**options, default_headers=headers, http_client=http_client)
 
 

@@ -93,10 +93,14 @@ class Replay:
                 questions[key] = _question(event["params"], event["draw"])
             else:
                 last[key] = event
-        replies: dict[str, list[Reply]] = {}
+        found: dict[str, list[tuple[bool, Reply]]] = {}
         for key, event in last.items():
-            replies.setdefault(questions[key], []).append(histories[key].reply(event))
-        return replies
+            history = histories[key]
+            found.setdefault(questions[key], []).append((history.settled, history.reply(event)))
+        return {
+            question: [reply for settled, reply in replies if settled] or [replies[-1][1]]
+            for question, replies in found.items()
+        }
 
 
 def _question(params: dict, draw: int) -> str:

@@ -13,6 +13,7 @@ SAMPLING = ("temperature", "top_p", "top_k")
 TOOL = "answer"
 STOPS = {"stop": "end_turn", "length": "max_tokens", "content_filter": "refusal", "tool_calls": "tool_use"}
 USAGE = {"prompt_tokens": "input_tokens", "completion_tokens": "output_tokens"}
+TOKENS = set(USAGE.values())
 
 
 def message_body(params: dict, endpoint: Endpoint) -> dict:
@@ -92,13 +93,16 @@ def read_chat(completion: object) -> Outcome:
         return malformed(completion)
 
 
-def outcome(text: str, stop: str | None, model: str, usage: dict | None, refusal: str | None = None) -> Outcome:
+def outcome(text: str, stop: str, model: str, usage: dict | None, refusal: str | None = None) -> Outcome:
     """The state of a well-formed answer by why it stopped, then by whether it says anything. Raises TypeError if it is not.
 
-    Token counts may be missing, as some servers give none; wrong ones are refused.
+    Token counts may be missing, as some servers give none; wrong ones are refused. Only whole numbers are kept of them.
     """
-    counts = [] if usage is None else [usage["input_tokens"], usage["output_tokens"]]
-    if not (isinstance(text, str) and isinstance(model, str) and all(type(count) is int for count in counts)):
+    if usage is not None:
+        usage = {name: count for name, count in usage.items() if type(count) is int}
+        if not usage.keys() >= TOKENS:
+            raise TypeError
+    if not all(isinstance(value, str) for value in (text, stop, model)):
         raise TypeError
     common = {"text": text, "stop_reason": stop, "served_model": model, "usage": usage}
     if stop == "refusal":

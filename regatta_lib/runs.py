@@ -205,6 +205,10 @@ class Result:
     second: list[Ruling]
     canaries: list[CanaryResult]
 
+    def unresolved(self) -> float:
+        """The share of rulings without a verdict."""
+        return sum(ruling.state != "answered" for ruling in self.rulings) / max(len(self.rulings), 1)
+
     def notes(self) -> list[str]:
         """What a reader must know before the numbers: short suites, unresolved answers and rulings, canaries."""
         short = [manifest.suite_id for manifest in self.manifests if manifest.short]

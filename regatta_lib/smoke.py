@@ -34,13 +34,13 @@ def serving(endpoint: Endpoint) -> Iterator[None]:
 
     Both protocols are served. Raises ContractError if a package is missing or the address is not a free one of loopback.
     """
+    address = urlsplit(endpoint.base_url)
+    if address.hostname != "127.0.0.1" or not address.port:
+        raise ContractError(f"{endpoint.base_url}: expected http://127.0.0.1 with a port")
     if importlib.util.find_spec("xllamacpp") is None:
         raise ContractError(f"package xllamacpp is not installed; {INSTALL}")
     import xllamacpp
 
-    address = urlsplit(endpoint.base_url)
-    if address.hostname != "127.0.0.1" or not address.port:
-        raise ContractError(f"{endpoint.base_url}: expected http://127.0.0.1 with a port")
     with socket.socket() as probe:
         if probe.connect_ex((address.hostname, address.port)) == 0:
             raise ContractError(f"{endpoint.base_url}: something answers there already; stop it or choose another port")

@@ -94,6 +94,7 @@ class Watched:
 def watched(model: Model, prices: Mapping[str, Prices | None], total: int | None = None) -> Watched:
     """The same model with a progress bar: calls, calls per second, time left, and dollars (by requested model).
 
-    Replies taken from the transcripts of an earlier run count as calls and as dollars too.
+    Replies taken from the transcripts of an earlier run count as calls and as dollars too. Dollars are those of each
+    call's last attempt; the exact sum is ``totals``.
     """
     return Watched(model, prices, total)

@@ -140,8 +140,8 @@ class Ledger:
 
     def append(self, line: str) -> dict:
         """Write one event to the operating system: it survives the death of this process, not yet of the machine."""
-        event = json.loads(line)
-        content = line.encode("utf-8") + b"\n"
+        content = line.encode("utf-8", "replace") + b"\n"  # half a character pair, as a cut text may end in, turns into "?"
+        event = json.loads(content)
         self._file.write(content)
         self._file.flush()
         self._history(event["key"]).add(self._end, event)

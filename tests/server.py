@@ -170,6 +170,9 @@ class Server:
         error = {"type": kind, "message": message, "code": kind} | ({"details": details} if details else {})
         return web.json_response({"type": "error", "error": error}, status=status, headers=headers)
 
+    async def _redirect(self, request: web.Request) -> web.Response:
+        return web.Response(status=302, headers={"Location": f"{self.url}/v1/messages"})
+
     async def _html(self, request: web.Request) -> web.Response:
         return web.Response(text="<html><body>Welcome to the hotel network</body></html>", content_type="text/html")
 
@@ -212,6 +215,7 @@ FAILURES = {
     "500": _status(500, "api_error"),
     "504": _status(504, "timeout_error"),
     "400": _status(400, "invalid_request_error"),
+    "redirect": Server._redirect,
     "html": Server._html,
     "cut": Server._cut,
     "cut midway": Server._cut_midway,

@@ -23,6 +23,7 @@ LAYERS = [
     {"canaries", "casebook"},
     {"runs", "site"},
     {"forecast", "studies"},
+    {"study_commands"},
     {"__main__"},
 ]
 # models offers one constructor for each kind of model and imports the kind only when it is made.

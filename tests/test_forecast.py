@@ -3,7 +3,7 @@ import asyncio
 import pytest
 from scripted_study import Recorded, sides, study
 
-from regatta_lib import forecast, paths, runs, studies
+from regatta_lib import cost, forecast, paths, runs, studies
 from regatta_lib.params import Endpoint, Prices, Role, read_params
 
 ENDPOINT = Endpoint(
@@ -20,15 +20,16 @@ def calls(design):
 
 
 def test_the_bound_of_the_paper_is_computed():
-    assert forecast.judge_bound(25, 5, 30) == 1_110
-    assert forecast.agent_bound(5, 30) == 150
+    most = cost.bound(scenarios=30, requirements=25, faults=5)
+    assert (most["judge"], most["agent"]) == (1_110, 150)
 
 
 def test_the_high_end_is_the_bound():
     design = study(strategies=["S1"], scenarios=30)
     found = calls(design)
-    assert found["agent"] == (150, 150)
-    assert found["judge"][1] == 1_110 + 15
+    most = cost.bound(scenarios=30, requirements=25, faults=5)
+    assert found["agent"] == (most["agent"], most["agent"])
+    assert found["judge"][1] == most["judge"] + 15
     assert found["judge"][0] == 25 + 5 + 5 + 30 + 30 + 15
     assert found["generator"] == (1, 3)
 

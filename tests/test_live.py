@@ -1,63 +1,22 @@
 """Live models against a server on loopback: state, counts and spend of everything a server may do."""
 
-import asyncio
 import email.utils
-import json
 import logging
 import time
-from contextlib import aclosing
 
 import pytest
 
 from regatta_lib.contracts import ContractError
-from regatta_lib.live import Live, Retry, _retry_after
-from regatta_lib.params import Endpoint, Prices
-from regatta_lib.preflight import PreflightError, preflight
+from regatta_lib.live import Retry, _retry_after
 from regatta_lib.records import Request
-from regatta_lib.spend import spend, totals, watched
-from regatta_lib.transcripts import Transcripts, events
+from regatta_lib.transcripts import events
+from tests.loopback import CALL, KEY, ONCE, PROTOCOLS, ask, endpoint, plant_key, request
 from tests.server import TEXTS, USAGE, VERDICT, Server
-
-KEY = "sk-planted-5e1f"
-PRICES = Prices(input=3.0, output=15.0, date="2026-11-30")
-ONCE = (100 * 3.0 + 20 * 15.0) / 1e6
-QUICK = Retry(tries=3, first=0.01, ceiling=0.3)
-CALL = "coverage/own.S1.us_insurance.r1/IN-01/s03"
-PROTOCOLS = pytest.mark.parametrize("protocol", ["anthropic", "openai"])
 
 
 @pytest.fixture(autouse=True)
 def planted_key(monkeypatch):
-    monkeypatch.setenv("PLANTED_KEY", KEY)
-    for name in ("ANTHROPIC_API_KEY", "OPENAI_API_KEY", "ANTHROPIC_AUTH_TOKEN", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"):
-        monkeypatch.delenv(name, raising=False)
-
-
-def endpoint(server: Server | str, protocol: str = "anthropic", **changes) -> Endpoint:
-    url = server if isinstance(server, str) else server.url
-    url += "/v1" if protocol == "openai" else ""
-    fixed = {"protocol": protocol, "base_url": url, "key_env": "PLANTED_KEY", "model": "judge", "prices": PRICES}
-    return Endpoint(**fixed | {"timeout": 0.4} | changes)
-
-
-def request(number: int = 0, **changes) -> Request:
-    params = {"model": "any", "max_tokens": 50, "messages": [{"role": "user", "content": f"judge item {number}"}]}
-    return Request(CALL, params | changes)
-
-
-def ask(folder, place: Endpoint, *requests: Request, retry: Retry = QUICK):
-    """Send requests at once; the replies, and the totals recomputed from the files."""
-
-    async def run():
-        transcripts = Transcripts(folder)
-        try:
-            async with aclosing(Live(place, transcripts, retry)) as model:
-                return await asyncio.gather(*(model.complete(one) for one in requests))
-        finally:
-            transcripts.close()
-
-    replies = asyncio.run(run())
-    return replies, totals(folder, {"judge": PRICES})
+    plant_key(monkeypatch)
 
 
 ANSWERED = ["ok", "fenced", "two verdicts", "prose", "think", "planted", "cut json"]
@@ -94,6 +53,7 @@ ROUNDS = {
     "cuts to the end": (["cut"] * 3, "error", 3, 3, 0),
     "wrong types to the end": (["wrong types"] * 3, "error", 3, 3, 0),
     "a bad request": (["400"], "error", 1, 0, 0),
+    "a redirect": (["redirect"], "error", 1, 0, 0),
     "no more money": (["spend limit"], "error", 1, 0, 0),
     "truncated once": (["truncated", "ok"], "answered", 2, 0, 2),
     "truncated again": (["truncated", "truncated"], "truncated", 2, 0, 2),
@@ -218,45 +178,6 @@ def test_equal_requests_at_once_are_sent_once_and_other_draws_apart(tmp_path):
     assert replies[2].key != replies[0].key
 
 
-def test_what_is_sent_over_the_messages_protocol(tmp_path):
-    with Server() as server:
-        place = endpoint(server, key_header="x-api-key", body={"thinking": {"type": "disabled"}})
-        ask(tmp_path / "a", place, request(temperature=0.3, system="You judge."))
-        old = place.model_copy(update={"sampling": True, "api_version": "2023-06-01"})
-        ask(tmp_path / "b", old, request(temperature=0.3, max_tokens=50_000))
-    new, old = server.received
-    assert new.path == "/v1/messages"
-    assert new.headers["anthropic-version"] == "2026-10-21"
-    assert (new.headers["Authorization"], new.headers["x-api-key"]) == (f"Bearer {KEY}", KEY)
-    assert new.body == {
-        "model": "judge",
-        "max_tokens": 50,
-        "system": "You judge.",
-        "messages": [{"role": "user", "content": "judge item 0"}],
-        "thinking": {"type": "disabled"},
-    }
-    assert old.headers["anthropic-version"] == "2023-06-01"
-    assert (old.body["temperature"], old.body["max_tokens"]) == (0.3, 50_000)
-
-
-def test_what_is_sent_over_the_chat_protocol(tmp_path):
-    schema = {"type": "object", "properties": {"verdict": {"type": "string"}}}
-    asked = request(system="You judge.", output_config={"format": {"type": "json_schema", "schema": schema}}, temperature=0)
-    with Server() as server:
-        place = endpoint(server, "openai", sampling=True)
-        ask(tmp_path / "a", place, asked)
-        ask(tmp_path / "b", place.model_copy(update={"structured": "tool"}), asked)
-        ask(tmp_path / "c", place.model_copy(update={"structured": "prompt"}), asked)
-    plain, tool, prompt = (received.body for received in server.received)
-    assert plain["messages"][0] == {"role": "system", "content": "You judge."}
-    assert plain["response_format"]["json_schema"]["schema"] == schema
-    assert plain["temperature"] == 0
-    assert tool["tools"][0]["function"]["parameters"] == schema
-    assert tool["tool_choice"] == {"type": "function", "function": {"name": "answer"}}
-    assert "response_format" not in tool and "response_format" not in prompt
-    assert json.dumps(schema) in prompt["messages"][0]["content"]
-
-
 @PROTOCOLS
 @pytest.mark.parametrize("behaviour", ["leak", f"say the key is {KEY}"])
 def test_a_key_never_leaves_the_process(tmp_path, protocol, behaviour, caplog, capfd, monkeypatch):
@@ -274,6 +195,23 @@ def test_a_key_never_leaves_the_process(tmp_path, protocol, behaviour, caplog, c
         assert KEY not in text
 
 
+def test_credentials_of_the_environment_are_not_used(tmp_path, monkeypatch):
+    for name in ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "OPENAI_API_KEY"):
+        monkeypatch.setenv(name, "sk-of-somebody-else")
+    monkeypatch.setenv("ANTHROPIC_BASE_URL", "http://127.0.0.1:9")
+    with Server() as server:
+        ask(tmp_path / "a", endpoint(server), request())
+        ask(tmp_path / "b", endpoint(server, "openai", key_env=None), request())
+    assert [received.headers["Authorization"] for received in server.received] == [f"Bearer {KEY}", "Bearer none"]
+    assert all("sk-of-somebody-else" not in str(received.headers) for received in server.received)
+
+
+def test_half_a_character_in_a_cut_text_does_not_stop_the_run(tmp_path):
+    with Server(["say half a pair: \ud83d"]) as server:
+        [reply], _ = ask(tmp_path, endpoint(server), request())
+    assert (reply.state, reply.text) == ("answered", "half a pair: ?")
+
+
 def test_a_missing_key_is_named_and_nothing_is_sent(tmp_path, monkeypatch):
     monkeypatch.delenv("PLANTED_KEY")
     with Server() as server, pytest.raises(ContractError, match="environment variable PLANTED_KEY is not set"):
@@ -284,59 +222,6 @@ def test_a_missing_key_is_named_and_nothing_is_sent(tmp_path, monkeypatch):
 def test_an_address_that_holds_a_password_is_refused():
     with pytest.raises(ValueError, match="base_url"):
         endpoint("http://user:secret@127.0.0.1")
-
-
-@PROTOCOLS
-@pytest.mark.parametrize(
-    ("offers", "structured"),
-    [({}, "schema"), ({"schema": False}, "tool"), ({"schema": False, "tools": False}, "prompt")],
-)
-def test_preflight_finds_what_works(tmp_path, protocol, offers, structured):
-    with Server() as server:
-        server.offers |= offers | {"sampling": False, "count_tokens": "schema" not in offers}
-        transcripts = Transcripts(tmp_path)
-        found = asyncio.run(preflight(endpoint(server, protocol, sampling=True), transcripts))
-        sent = len(server.received)
-        again = asyncio.run(preflight(found.endpoint, transcripts))
-        transcripts.close()
-    counted = protocol == "anthropic" and "schema" not in offers
-    assert (found.endpoint.structured, found.endpoint.sampling, found.sampling) == (structured, False, "refused")
-    assert found.count_tokens == ("offered" if counted else "not offered here")
-    assert found.served_model == "judge-served"
-    assert found.lifecycle == ("active" if protocol == "anthropic" else "unknown")
-    assert again.endpoint == found.endpoint and len(server.received) == sent
-    assert "requested judge, served judge-served" in str(found)
-
-
-def test_preflight_stops_at_an_endpoint_that_refuses(tmp_path):
-    transcripts = Transcripts(tmp_path)
-    with Server(["leak"]) as server, pytest.raises(PreflightError, match="judge: HTTP 401") as stopped:
-        asyncio.run(preflight(endpoint(server), transcripts))
-    transcripts.close()
-    assert KEY not in str(stopped.value)
-
-
-def test_spend_counts_cached_tokens_at_their_own_rates():
-    usage = {"input_tokens": 1_000, "output_tokens": 100}
-    assert spend(usage, PRICES) == pytest.approx(0.003 + 0.0015)
-    cached = usage | {"cache_creation_input_tokens": 1_000, "cache_read_input_tokens": 10_000}
-    assert spend(cached, PRICES) == pytest.approx(0.003 + 0.0015 + 0.00375 + 0.003)
-    assert spend(None, PRICES) == spend(usage, None) == 0.0
-
-
-def test_the_progress_bar_shows_calls_and_dollars(tmp_path, capsys):
-    async def run(place):
-        transcripts = Transcripts(tmp_path)
-        async with aclosing(
-            watched(Live(place, transcripts, QUICK), {"judge": Prices(input=1e5, output=0, date="2026-11-30")}, 4)
-        ) as model:
-            await asyncio.gather(*(model.complete(request(n)) for n in range(4)))
-        transcripts.close()
-
-    with Server() as server:
-        asyncio.run(run(endpoint(server)))
-    shown = capsys.readouterr().err
-    assert "4/4" in shown and "$40.00" in shown
 
 
 def test_the_request_is_on_record_before_its_outcome(tmp_path):

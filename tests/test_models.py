@@ -90,6 +90,12 @@ def test_replay_does_not_choose_between_two_endpoints(tmp_path):
         complete(replay(tmp_path), CALL, PARAMS)
 
 
+def test_replay_prefers_an_answer_to_the_error_of_another_endpoint(tmp_path):
+    stored = store(tmp_path, Outcome("answered", "yes"))
+    store(tmp_path, Outcome("error", error="cut", final=False), endpoint="two")
+    assert complete(replay(tmp_path), CALL, PARAMS) == stored
+
+
 def test_routed_goes_by_the_name_of_the_model():
     model = routed({"judge": scripted({CALL: "from the judge"}), "agent": scripted({CALL: "from the agent"})})
     assert complete(model, CALL, PARAMS).text == "from the judge"

@@ -67,6 +67,8 @@ def test_what_needs_a_warning_is_noted(result):
     failed = replace(result.episodes[0], state="empty")
     unread = replace(result.rulings[0], state="unreadable", value=None)
     notes = replace(result, manifests=[short], episodes=[failed], rulings=[unread], canaries=[]).notes()
+    assert result.unresolved() == 0
+    assert replace(result, rulings=[unread, *result.rulings[:3]]).unresolved() == 0.25
     assert notes == [
         f"short suites: 1 of 1 ({short.suite_id})",
         "agent answers that cannot be judged: 1 of 1",
