@@ -36,6 +36,7 @@ NAVIGATION = {
     "Documents": "docs/index.html",
 }
 PILOT = "pilot/index.html"
+REPORT = "paper/report.pdf"
 
 
 class Site:
@@ -222,6 +223,7 @@ def add_overview(site: Site) -> None:
         generators=records.GENERATORS,
         stages=site.stages,
         purposes=site.purposes,
+        paper=REPORT if (site.root / REPORT).is_file() else None,
     )
 
 

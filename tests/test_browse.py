@@ -67,3 +67,10 @@ def test_key_numbers():
     assert (numbers["requirements"], numbers["faults"]) == (125, 25)
     assert sum(numbers["status"].values()) == numbers["printed"] == 95
     assert set(numbers["agreement"]) == set(records.GENERATORS)
+    assert sum(numbers["classes"].values()) == 125
+
+
+def test_what_the_first_page_says_in_words_is_so():
+    for row in browse.key_numbers(paths.ROOT)["agreement"].values():
+        assert row["agreement"] > row["pooled_chance"]
+        assert row["per_fault_margin"] < (row["agreement"] - row["pooled_chance"]) / 2
