@@ -8,7 +8,7 @@ from test_site import Page, dead
 
 from regatta_lib import casebook, jsonl, paths, runs, site
 
-HOSTILE = "</p><script>alert(1)</script><img src=x onerror=alert(1)>"
+HOSTILE = "</p></script><script>alert(1)</script><img src=x onerror=alert(1)>"
 SUITE = "tester.S1.us_insurance.r1"
 
 
@@ -26,7 +26,7 @@ def result():
 
 @pytest.fixture(scope="module")
 def root(result, tmp_path_factory):
-    """A copy of the repository in which a scripted study stands for the pilot, one answer and one reason hostile."""
+    """A copy of the repository in which a scripted study stands for the pilot and texts of every origin are hostile."""
     root = tmp_path_factory.mktemp("pilot") / "regatta"
     kept = ("data", "docs", "figures", "notebooks", "site_source")
     for name in kept:
@@ -43,7 +43,20 @@ def root(result, tmp_path_factory):
     jsonl.SCENARIOS.write(result.scenarios, root / "data/suites/demo.jsonl")
     jsonl.EPISODES.write(episodes, root / "data/episodes/demo.jsonl")
     jsonl.RULINGS.write(rulings, root / "data/verdicts/demo.jsonl")
+    for name, old, new in (
+        ("data/instruments/us_fintech/faults.yaml", "Cash reporting cut-off raised to $15,000", repr(HOSTILE)),
+        ("data/reference/published_values.csv", "one expert; a fact of the study", HOSTILE),
+        ("README.md", "## Limits", f"{HOSTILE}\n\n## Limits"),
+    ):
+        text = (root / name).read_text(encoding="utf-8")
+        assert old in text
+        (root / name).write_text(text.replace(old, new), encoding="utf-8")
     return root
+
+
+@pytest.fixture(scope="module")
+def altered(root):
+    return site.build(root)
 
 
 @pytest.fixture(scope="module")
@@ -84,16 +97,31 @@ def test_without_results_there_is_no_pilot(root, tmp_path):
     assert casebook.pilot_of(root) == "demo"
 
 
-def test_the_pilot_has_pages_whose_links_lead_somewhere_and_whose_texts_are_escaped(root):
-    built = site.build(root)
-    pages = {name: Page(content.decode()) for name, content in built.items() if name.endswith(".html")}
+def test_the_pilot_has_pages_whose_links_lead_somewhere(altered):
+    pages = {name: Page(content.decode()) for name, content in altered.items() if name.endswith(".html")}
     assert {site.PILOT, f"pilot/{SUITE}.html"} <= set(pages)
     for name in (site.PILOT, f"pilot/{SUITE}.html"):
-        assert dead(name, pages[name], built, pages) == []
-        assert pages[name].handlers == []
-        assert len(pages[name].scripts) == 2
-    assert any(b"&lt;script&gt;alert(1)" in content for name, content in built.items() if name.startswith("pilot/"))
-    text = built[f"pilot/{SUITE}.html"].decode()
+        assert dead(name, pages[name], altered, pages) == []
+    text = altered[f"pilot/{SUITE}.html"].decode()
     assert text.count('<article class="item"') == 15
     assert "Message 1 of tester.S1.us_insurance.r1" in text
-    assert '<a href="pilot/index.html">Pilot</a>' in built["index.html"].decode()
+    assert '<a href="pilot/index.html">Pilot</a>' in altered["index.html"].decode()
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        f"pilot/{SUITE}.html",
+        "audit.html",
+        "values.html",
+        "docs/readme.html",
+        "tables/data/reference/published_values.html",
+    ],
+)
+def test_a_hostile_text_is_shown_and_becomes_no_element(altered, name):
+    text = altered[name].decode()
+    page = Page(text)
+    assert "alert(1)" in text
+    assert page.handlers == []
+    assert "<img src=x" not in text
+    assert len(page.scripts) == (3 if name == "values.html" else 2)
