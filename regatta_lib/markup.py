@@ -72,7 +72,7 @@ def _aligned(found: re.Match) -> str:
     head, mark, body = NUMBER.sub(r'<td class="number">\1</td>', found[1]).partition("</thead>")
     rows = [re.findall(r"<t[hd][^>]*>", row) for row in body.split("</tr>")]
     numeric = [any("number" in cell for cell in column) for column in zip(*filter(None, rows), strict=False)]
-    heads = re.findall(r"<th[^>]*>", head)
+    heads = re.findall(r"<th>", head)
     if len(heads) == len(numeric):
         marks = iter(numeric)
         head = re.sub(r"<th>", lambda _: '<th class="number">' if next(marks) else "<th>", head)

@@ -51,6 +51,14 @@ def test_numbers_of_a_table_are_aligned_and_the_table_scrolls_by_itself():
     assert text.endswith("</table></div>")
 
 
+def test_the_head_of_a_column_of_numbers_is_aligned_with_it():
+    head = "<thead><tr><th></th><th>name</th><th>n</th></tr></thead>"
+    text = markup.clean(f"<table>{head}<tbody><tr><th>0</th><td>a</td><td>1</td></tr></tbody></table>")
+    assert '<th></th><th>name</th><th class="number">n</th>' in text
+    two = "<thead><tr><th>a</th><th>b</th></tr><tr><th>c</th><th>d</th></tr></thead>"
+    assert '<th class="number">' not in markup.clean(f"<table>{two}<tbody><tr><td>1</td><td>2</td></tr></tbody></table>")
+
+
 def test_a_formula_becomes_mathml():
     assert "<mfrac>" in markup.formula(r"\frac{1}{2}")
     assert markup.formula("x", display=True).startswith('<div class="formula"><math')
