@@ -4,7 +4,7 @@ BIN := .venv/bin
 export PYTHONHASHSEED := 0
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
 
-.PHONY: help repro verify test setup notebooks pin bench lock clean
+.PHONY: help repro verify test setup site notebooks pin bench lock clean
 .DEFAULT_GOAL := help
 
 help: ## Show the targets.
@@ -29,6 +29,10 @@ setup: .venv/ready ## Install the pinned packages into .venv.
 	@$(BIN)/python -m pip install -qq --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	@touch $@
 
+site: setup ## Build the static site; open site/index.html.
+	@rm -rf site
+	@$(BIN)/python -m regatta_lib site
+
 notebooks: setup ## Re-run every stage and replace the committed notebooks by the executed ones.
 	@$(BIN)/dvc repro --force --quiet
 	@$(BIN)/python -m regatta_lib publish
@@ -44,5 +48,5 @@ bench: setup ## Time the bootstrap beside a plain loop.
 lock: ## Resolve requirements.lock anew (needs uv).
 	uv pip compile --universal --generate-hashes --python-version 3.11 --all-extras --no-header --no-annotate --no-emit-index-url --output-file requirements.lock pyproject.toml
 
-clean: ## Remove .venv and executed notebooks.
-	rm -rf .venv notebooks/executed/*.ipynb
+clean: ## Remove .venv, the site and executed notebooks.
+	rm -rf .venv site notebooks/executed/*.ipynb
