@@ -38,7 +38,7 @@ def rescaled_weights(rng: np.random.Generator, clusters: int, resamples: int) ->
     return drawn * (clusters / (clusters - 1))
 
 
-def resampled_sums(rng: np.random.Generator, values: np.ndarray, resamples: int, largest: int = 4_000_000) -> np.ndarray:
+def resampled_sums(rng: np.random.Generator, values: np.ndarray, resamples: int, largest: int = 100_000) -> np.ndarray:
     """Bootstrap sums over units: the rows of ``values`` (units, columns) are drawn with replacement and added up.
 
     Returns floats of shape (resamples, columns). Weights are made in blocks of at most ``largest`` numbers, so memory
