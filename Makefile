@@ -4,7 +4,7 @@ BIN := .venv/bin
 export PYTHONHASHSEED := 0
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
 
-.PHONY: repro verify test setup notebooks lock clean
+.PHONY: repro verify test setup archive notebooks lock clean
 .DEFAULT_GOAL := help
 
 help: ## Show the targets.
@@ -29,6 +29,9 @@ setup: .venv/ready ## Install the pinned packages into .venv.
 	@$(BIN)/python -m pip install -qq --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	@touch $@
 
+archive: setup ## Write dist/regatta-VERSION.zip and its metadata: the same bytes on every run.
+	@$(BIN)/python -m regatta_lib archive
+
 notebooks: setup ## Re-run every stage and replace the committed notebooks by the executed ones.
 	@$(BIN)/dvc repro --force --quiet
 	@$(BIN)/python -m regatta_lib publish
@@ -37,5 +40,5 @@ notebooks: setup ## Re-run every stage and replace the committed notebooks by th
 lock: ## Resolve requirements.lock anew (needs uv).
 	uv pip compile --universal --generate-hashes --python-version 3.11 --all-extras --no-header --no-annotate --no-emit-index-url --output-file requirements.lock pyproject.toml
 
-clean: ## Remove .venv and executed notebooks.
-	rm -rf .venv notebooks/executed/*.ipynb
+clean: ## Remove .venv, dist and executed notebooks.
+	rm -rf .venv dist notebooks/executed/*.ipynb

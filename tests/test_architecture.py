@@ -12,7 +12,7 @@ LAYERS = [
     {"paths", "records"},
     {"contracts"},
     {"digest", "params"},
-    {"stats", "release", "reference", "stages", "reproduction"},
+    {"stats", "release", "reference", "stages", "reproduction", "report", "archive"},
     {"verdicts", "scores", "validity"},
     {"tables", "published"},
     {"figures", "verification"},
