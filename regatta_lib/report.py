@@ -86,6 +86,7 @@ TALLIES = (
     Tally("published", "data/reference/published_values.csv", ("status",)),
     Tally("published_all", "data/reference/published_values.csv"),
     Tally("audit", "data/instruments/audit.csv", ("role", "audit_class")),
+    Tally("second", "data/instruments/audit.csv", ("role", "second_class")),
     Tally("ground_truth", "data/instruments/audit.csv", ("role", "ground_truth")),
     Tally("confidence", "data/instruments/audit.csv", ("confidence",)),
     Tally("auditors_agree", "data/instruments/audit.csv", ("agreed",)),
