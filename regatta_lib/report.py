@@ -21,6 +21,9 @@ REPORT = "paper/report.typ"
 RELEASED = 1_795_996_800
 """The PDF's time stamp in seconds since 1970, fixed so that the same numbers give the same bytes: 2026-11-30."""
 
+STANDARDS = ["a-2a", "ua-1"]
+"""PDF/A for archives, PDF/UA for screen readers: the compiler refuses a figure without a description."""
+
 SIGNIFICANT = 0.05
 P_VALUES = ("p", "p_adjusted", "mcnemar_p", "permutation_p")
 INTERVALS = [f"{kind}_{side}" for kind in ("ci", "percentile", "basic", "bca") for side in ("low", "high")]
@@ -239,7 +242,13 @@ def pdf(root: Path) -> bytes:
     """
     try:
         return typst.compile(
-            root / REPORT, root=root, format="pdf", ignore_system_fonts=True, font_paths=[], timestamp=RELEASED
+            root / REPORT,
+            root=root,
+            format="pdf",
+            ignore_system_fonts=True,
+            font_paths=[],
+            timestamp=RELEASED,
+            pdf_standards=STANDARDS,
         )
     except typst.TypstError as error:
         raise ContractError(f"{root / REPORT}: {' '.join(str(error).split())}") from None
