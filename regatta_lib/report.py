@@ -181,7 +181,7 @@ def settings(root: Path, resamples: int, level: float) -> dict[str, Number]:
         for kind, count in counts.items()
     }
     found["params/resamples"] = Number(f"{resamples:,}", "params.yaml: base.resamples")
-    found["params/level"] = Number(f"{level:.0%}".replace("%", " %"), "params.yaml: base.level")
+    found["params/level"] = Number(f"{level:.0%}".replace("%", "\N{NO-BREAK SPACE}%"), "params.yaml: base.level")
     names = records.GENERATORS | records.STRATEGIES | records.CELLS | records.FAULT_CATEGORIES
     return found | {f"name/{name}": Number(title, f"regatta_lib/records.py: {name}") for name, title in names.items()}
 
