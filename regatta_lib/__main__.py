@@ -42,6 +42,67 @@ def import_release(folder: Path) -> None:
         typer.echo(f"data/record/{name}: {text.count(chr(10)) - 1:,} rows")
 
 
+adjudicate = typer.Typer(no_args_is_help=True, help="Draw and score sheets for human adjudicators.")
+app.add_typer(adjudicate, name="adjudicate")
+
+
+@adjudicate.command("sample")
+def adjudicate_sample(
+    study: str,
+    stage: Annotated[
+        str, typer.Option(help="What to ask about: design (scenarios) or execution (agent answers).")
+    ] = "design",
+    size: Annotated[int, typer.Option(min=2, help="Number of items, half judged yes and half no.")] = 50,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the draw.")] = 20261030,
+) -> None:
+    """Draw a balanced, blinded sheet of STUDY's verdicts: XLSX and CSV for adjudicators, and the key to keep."""
+    from regatta_lib import adjudication, sheets
+    from regatta_lib.contracts import VERDICTS, ContractError, csv_text, write_atomic
+    from regatta_lib.stats import seeded
+
+    if stage not in adjudication.QUESTIONS:
+        raise ContractError(f"stage is {stage!r}, expected {' or '.join(adjudication.QUESTIONS)}")
+    episodes = paths.EPISODES / f"{study}.jsonl" if stage == "execution" else None
+    texts = adjudication.texts(paths.SUITES / f"{study}.jsonl", paths.INSTRUMENTS, episodes)
+    verdicts = VERDICTS.read(paths.VERDICTS / f"{study}.csv")
+    sheet, key = adjudication.draw_sample(verdicts, texts, stage, size, seeded(seed, f"adjudicate/{study}/{stage}"))
+    instructions = adjudication.instructions(paths.ROOT / "docs" / "adjudication.md")
+    choices = {"answer": adjudication.ANSWERS, "reason": tuple(adjudication.REASONS)}
+    stem = paths.ADJUDICATION / f"{study}.{stage}"
+    for name, content in {
+        "sheet.xlsx": sheets.xlsx_sheet(sheet, instructions, choices),
+        "sheet.csv": sheets.csv_sheet(sheet),
+        "key.csv": csv_text(key),
+    }.items():
+        write_atomic(stem.with_name(f"{stem.name}.{name}"), content)
+        typer.echo(f"{stem.relative_to(paths.ROOT)}.{name}")
+    typer.echo(f"{len(sheet)} items; keep the key away from adjudicators")
+
+
+@adjudicate.command("score")
+def adjudicate_score(
+    sheet: Path,
+    key: Annotated[Path | None, typer.Option(help="The key; by default the one beside the sheet.")] = None,
+) -> None:
+    """Compare a filled SHEET (XLSX or CSV) with the judge's verdicts: agreement, and the disagreements by kind."""
+    import pandas as pd
+
+    from regatta_lib import adjudication, sheets
+    from regatta_lib.contracts import csv_text, write_atomic
+    from regatta_lib.params import read_params
+    from regatta_lib.stats import seeded
+
+    base = read_params(paths.PARAMS).base
+    filled = sheets.read_sheet(sheet)
+    stem = sheet.with_name(sheet.name.partition(".sheet")[0])
+    keys = adjudication.read_key(key or stem.with_name(f"{stem.name}.key.csv"))
+    rng = seeded(base.seed, "adjudicate/score")
+    row, disagreements = adjudication.score_sheet(filled, keys, rng, base.resamples, base.level)
+    for name, table in {"score": pd.DataFrame([row]), "disagreements": disagreements}.items():
+        write_atomic(stem.with_name(f"{stem.name}.{name}.csv"), csv_text(table))
+    typer.echo(adjudication.report(row, disagreements, base.level))
+
+
 @app.command()
 def verify(
     folder: Annotated[Path, typer.Argument(help="The repository or unpacked archive to verify.")] = paths.ROOT,
@@ -90,6 +151,43 @@ def archive() -> None:
     content = archive.zipped(paths.ROOT, names, top)
     write_atomic(paths.ROOT / "dist" / f"{top}.zip", content)
     typer.echo(f"dist/{top}.zip: {len(names) + 1:,} files, {len(content):,} bytes, SHA-256 {sha256(content)}")
+
+
+cell = typer.Typer(no_args_is_help=True, help="Add a cell: scaffold its files, check them, freeze their hashes.")
+app.add_typer(cell, name="cell")
+
+
+@cell.command("new")
+def cell_new(name: str) -> None:
+    """Write the templates of a new cell into data/instruments/NAME. Existing files are never replaced."""
+    from regatta_lib.cells import scaffold
+    from regatta_lib.contracts import write_atomic
+
+    files, folder = scaffold(name), paths.INSTRUMENTS / name
+    if folder.exists():
+        raise ContractError(f"{folder}: exists already, expected a new name")
+    for file, text in files.items():
+        write_atomic(folder / file, text)
+    typer.echo(f"{folder}: {len(files)} files; write them in the order of docs/add-a-cell.md, then 'regatta cell check'")
+
+
+@cell.command("check")
+def cell_check(
+    path: Path,
+    freeze: Annotated[bool, typer.Option(help="If nothing is wrong, write the hashes to SHA256SUMS in PATH.")] = False,
+) -> None:
+    """Check the cell in PATH. Prints one line for each violation; exit code 1 if there is any."""
+    from regatta_lib import cells
+    from regatta_lib.contracts import write_atomic
+
+    path = path.resolve()
+    lines = [line for line in cells.violations(path) if not (freeze and cells.FROZEN in line)]
+    typer.echo("\n".join([*lines, f"{path.name}: {len(lines)} violations"]))
+    if lines:
+        raise typer.Exit(1)
+    if freeze:
+        write_atomic(path / cells.FROZEN, cells.freeze(path))
+        typer.echo(f"{path / cells.FROZEN}: frozen")
 
 
 def main() -> None:

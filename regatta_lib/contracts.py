@@ -17,7 +17,7 @@ from typing import Annotated, get_args, get_origin
 import pandas as pd
 from pydantic import TypeAdapter, ValidationError
 
-from regatta_lib import records
+from regatta_lib import items, records
 
 
 class ContractError(ValueError):
@@ -122,7 +122,7 @@ class Contract:
             expected = "at least 1" if self.count is None else f"{self.count:,}"
             raise ContractError(f"{path}: {len(checked):,} rows, expected {expected}")
         frame = pd.DataFrame({name: [getattr(r, name) for r in checked] for name in self.columns})
-        return frame.astype({name: NULLABLE[kind] for name, kind in self._optional.items()})
+        return frame.astype({name: NULLABLE.get(kind, "str") for name, kind in self._optional.items()})
 
     @cached_property
     def _optional(self) -> dict[str, type]:
@@ -142,6 +142,10 @@ class Contract:
 
 
 INDEX = Contract(records.Item, ("cell", "item"))
+AUDIT = Contract(items.AuditRow, ("cell", "item"), 150)
+CELL_AUDIT = Contract(items.AuditRow, ("cell", "item"), 30)
+AUDIT_SHARES = Contract(items.AuditShare, ("cell", "audit_class"))
+AUDIT_AGREEMENT = Contract(items.Agreement, ("scope", "of"))
 SUITES = Contract(records.Suite, ("suite_id",), 180)
 COVERAGE = Contract(records.Coverage, ("suite_id", "requirement_id"), 4_500)
 FAULTS = Contract(records.Detection, ("suite_id", "fault_id", "stage"), 1_800)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from regatta_lib import records, validity
+from regatta_lib import items, records, validity
 from regatta_lib.stats import percentile_interval, seeded
 
 
@@ -18,14 +18,17 @@ class Bootstrap:
     level: float
 
 
-def table1(index: pd.DataFrame) -> pd.DataFrame:
-    """Table I: the instruments by cell. Columns: cell, items (requirements), faults."""
+def table1(index: pd.DataFrame, audit: pd.DataFrame) -> pd.DataFrame:
+    """Table I: the instruments by cell. Columns: cell, items, one per audit class (they add up to items), faults.
+
+    ``index`` lists all items, ``audit`` is the source audit with the final class of each.
+    """
+    required = index[index["role"] == "requirement"]
+    classed = required.merge(audit[["cell", "item", "audit_class"]], on=["cell", "item"], validate="one_to_one")
+    classes = pd.crosstab(classed["cell"], classed["audit_class"]).reindex(columns=list(items.AUDIT_CLASSES), fill_value=0)
     counts = index.groupby(["cell", "role"]).size().unstack(fill_value=0)
-    return (
-        counts.rename(columns={"requirement": "items", "fault": "faults"})[["items", "faults"]]
-        .rename_axis(columns=None)
-        .reset_index()
-    )
+    table = classes.assign(items=counts["requirement"], faults=counts["fault"])[["items", *classes, "faults"]]
+    return table.rename_axis(columns=None).reset_index()
 
 
 def table2(pairs: pd.DataFrame) -> pd.DataFrame:
@@ -44,7 +47,7 @@ def table3(pairs: pd.DataFrame, bootstrap: Bootstrap) -> pd.DataFrame:
     rows = []
     for generator, part in pairs.groupby("generator"):
         counts = {name: int(values.sum()) for name, values in validity.stage_counts(part).items()}
-        n, design, execution = len(part), counts["n11"] + counts["n10"], counts["n11"] + counts["n01"]
+        n, design, execution = sum(counts.values()), counts["n11"] + counts["n10"], counts["n11"] + counts["n01"]
         agreement = (counts["n11"] + counts["n00"]) / n
         rng = seeded(bootstrap.seed, f"table3/{generator}")
         low, high = validity.per_fault_margin_interval(part, rng, bootstrap.resamples, bootstrap.level)
@@ -87,6 +90,7 @@ def stage_difference(pairs: pd.DataFrame, bootstrap: Bootstrap) -> pd.DataFrame:
         for category in [*sorted(records.FAULT_CATEGORIES), "pooled"]:
             chosen = np.full(len(categories), True) if category == "pooled" else categories == category
             of = part if category == "pooled" else part[part["category"] == category]
+            of = of.dropna(subset=list(records.STAGES))
             replicates = (counts["n10"] - counts["n01"])[:, chosen].sum(axis=1) / len(of)
             low, high = percentile_interval(replicates, bootstrap.level)
             delta = int((of["design"] - of["execution"]).sum()) / len(of)
@@ -106,6 +110,10 @@ def stage_difference(pairs: pd.DataFrame, bootstrap: Bootstrap) -> pd.DataFrame:
 HEADINGS = {
     "cell": "Cell",
     "items": "Items",
+    "substance_error": "Substance error",
+    "citation_defect": "Citation defect",
+    "source_flag": "Source flag",
+    "clean": "Clean",
     "faults": "Faults",
     "generator": "Generator",
     "category": "Category",
@@ -137,7 +145,7 @@ def in_reading_order(table: pd.DataFrame) -> pd.DataFrame:
     """Sort a table as the paper lists things (generators, cells, categories in design order) and spell out the names."""
     order = {name: position for position, name in enumerate([*NAMES, *records.STRATEGIES, "range", "pooled"])}
     keys = [column for column in ("generator", "cell", "category", "strategy") if column in table]
-    ordered = table.sort_values(keys, key=lambda column: column.map(order), ignore_index=True)
+    ordered = table.sort_values(keys, key=lambda column: column.map(order), kind="stable", ignore_index=True)
     return ordered.assign(**{key: ordered[key].replace(NAMES) for key in keys})
 
 

@@ -4,15 +4,24 @@ import numpy as np
 import pandas as pd
 
 from regatta_lib import records
-from regatta_lib.stats import bootstrap_weights, percentile_interval
+from regatta_lib.scores import targets
+from regatta_lib.stats import percentile_interval, resampled_sums
+
+OUTCOMES = ("n11", "n10", "n01", "n00")
 
 
 def item_difficulty(verdicts: pd.DataFrame, index: pd.DataFrame) -> pd.DataFrame:
-    """V1: p_r, the share of a cell's suites that cover requirement r. Columns: cell, item, suites, covered, share."""
-    covered = verdicts[verdicts["judge"] == "coverage"].groupby("target")["value"].agg(suites="size", covered="sum")
+    """V1: p_r, the share of a cell's suites that cover requirement r.
+
+    Columns: cell, item, suites (with a verdict), covered, share, unresolved (suites without a verdict, left out of the
+    share). A requirement that no suite was judged on has no row.
+    """
+    reduced = targets(verdicts[verdicts["judge"] == "coverage"])
+    counts = reduced.groupby("target")["value"].agg(suites="count", covered="sum", judged="size")
     items = index[index["role"] == "requirement"][["cell", "item"]]
-    items = items.join(covered.astype(int), on="item", how="inner")
-    return items.assign(share=items["covered"] / items["suites"]).reset_index(drop=True)
+    items = items.join(counts.astype(int), on="item", how="inner")
+    items = items.assign(share=items["covered"] / items["suites"], unresolved=items["judged"] - items["suites"])
+    return items.drop(columns="judged").reset_index(drop=True)
 
 
 def execution_profile(pairs: pd.DataFrame) -> pd.DataFrame:
@@ -27,20 +36,28 @@ def profile_persists(profile: pd.DataFrame) -> bool:
 
 
 def margin(n11: np.ndarray, n10: np.ndarray, n01: np.ndarray, n00: np.ndarray) -> np.ndarray:
-    """V3: agreement minus chance, chance = p_d p_e + (1 − p_d)(1 − p_e), for arrays of 2×2 counts of any one shape."""
-    total = n11 + n10 + n01 + n00
+    """V3: agreement minus chance, chance = p_d p_e + (1 − p_d)(1 − p_e), for arrays of 2×2 counts of any one shape.
+
+    Equal to twice the covariance of the two verdicts. NaN where a table is empty.
+    """
+    total = np.asarray(n11 + n10 + n01 + n00, dtype=float)
+    total = np.where(total == 0, np.nan, total)
     design, execution = (n11 + n10) / total, (n11 + n01) / total
     return (n11 + n00) / total - (design * execution + (1 - design) * (1 - execution))
 
 
 def stage_counts(pairs: pd.DataFrame) -> dict[str, np.ndarray]:
-    """Indicators of the four outcomes of each pair, as integer arrays: both stages detect (n11), design only (n10), …"""
-    design, execution = (pairs[stage].to_numpy(dtype=int) for stage in records.STAGES)
+    """Indicators of the four outcomes of each pair, as integer arrays: both stages detect (n11), design only (n10), …
+
+    A pair with a missing verdict is in none of the four.
+    """
+    resolved = pairs[list(records.STAGES)].notna().all(axis=1).to_numpy(dtype=int)
+    design, execution = (pairs[stage].fillna(0).to_numpy(dtype=int) for stage in records.STAGES)
     return {
-        "n11": design * execution,
-        "n10": design * (1 - execution),
-        "n01": (1 - design) * execution,
-        "n00": (1 - design) * (1 - execution),
+        "n11": resolved * design * execution,
+        "n10": resolved * design * (1 - execution),
+        "n01": resolved * (1 - design) * execution,
+        "n00": resolved * (1 - design) * (1 - execution),
     }
 
 
@@ -50,19 +67,19 @@ def bootstrap_counts(pairs: pd.DataFrame, rng: np.random.Generator, resamples: i
     The suite is the independent unit: its five faults are drawn together. Returns arrays of shape (resamples, faults),
     the faults in order of cell and identifier.
     """
-    parts: dict[str, list[np.ndarray]] = {name: [] for name in ("n11", "n10", "n01", "n00")}
+    parts = []
     for _, cell in pairs.sort_values(["cell", "suite_id", "fault_id"]).groupby("cell", sort=True):
         suites = cell["suite_id"].nunique()
-        weights = bootstrap_weights(rng, suites, resamples)
-        for name, indicator in stage_counts(cell).items():
-            parts[name].append(weights @ indicator.reshape(suites, -1))
-    return {name: np.concatenate(arrays, axis=1) for name, arrays in parts.items()}
+        indicators = np.stack(list(stage_counts(cell).values()), axis=-1).reshape(suites, -1, len(OUTCOMES))
+        parts.append(resampled_sums(rng, indicators, resamples).reshape(resamples, -1, len(OUTCOMES)))
+    counts = np.concatenate(parts, axis=1)
+    return {name: counts[..., position] for position, name in enumerate(OUTCOMES)}
 
 
 def per_fault_margin(pairs: pd.DataFrame) -> float:
     """V3: the mean over faults of that fault's own margin, so that fault difficulty can't pass for agreement."""
-    counts = pairs.assign(**stage_counts(pairs)).groupby("fault_id")[["n11", "n10", "n01", "n00"]].sum()
-    return float(margin(*(counts[name].to_numpy() for name in ("n11", "n10", "n01", "n00"))).mean())
+    counts = pairs.assign(**stage_counts(pairs)).groupby("fault_id")[list(OUTCOMES)].sum()
+    return float(margin(*(counts[name].to_numpy() for name in OUTCOMES)).mean())
 
 
 def per_fault_margin_interval(

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from regatta_lib import contracts, published, reference, scores, tables, validity, verdicts
+from regatta_lib import audit, contracts, published, reference, scores, tables, validity, verdicts
 from regatta_lib.contracts import ContractError, csv_text, file_text
 from regatta_lib.digest import read_manifest, sha256
 from regatta_lib.params import read_params
@@ -67,24 +67,28 @@ def pinned_files(root: Path) -> Iterator[Check]:
 
 
 def recompute(root: Path) -> dict[str, pd.DataFrame]:
-    """The whole chain from the record to the tables: verdicts, scores, pairs, table1 to table4, figure2, and inputs.
+    """The whole chain from the record to the tables: verdicts, scores, pairs, table1 to table4, figure2, and inputs;
+    and the source audit with the auditors' agreement from the instruments.
 
     Raises ContractError where an input breaks its contract.
     """
     params = read_params(root / "params.yaml").base
     bootstrap = tables.Bootstrap(params.seed, params.resamples, params.level)
     index = contracts.INDEX.read(root / "data/instruments/index.csv")
+    audited = audit.audit_table(root=root / "data/instruments")
     record = read_record(root / "data/record")
     replayed = verdicts.replay(record)
     suites = scores.suite_scores(replayed)
     pairs = scores.stage_pairs(replayed, index)
     return {
         "index": index,
+        "audit": audited,
+        "agreement": audit.agreement(audited, params.seed, params.resamples, params.level),
         "suites": record["suites"],
         "verdicts": replayed,
         "scores": suites,
         "pairs": pairs,
-        "table1": tables.table1(index),
+        "table1": tables.table1(index, audited),
         "table2": tables.table2(pairs),
         "table3": tables.table3(pairs, bootstrap),
         "table4": tables.table4(suites),
@@ -141,8 +145,11 @@ def reconstructed(root: Path) -> Iterator[Check]:
 
 
 def output_texts(frames: dict[str, pd.DataFrame]) -> dict[str, str]:
-    """The committed text outputs that follow from the record alone, {path below the root: text}."""
+    """The committed text outputs that follow from the record and the instruments alone, {path below the root: text}."""
     texts = {
+        "data/instruments/agreement.csv": csv_text(frames["agreement"].sort_values(["scope", "of"])),
+        "data/instruments/audit.csv": csv_text(frames["audit"]),
+        "figures/audit.csv": csv_text(audit.audit_shares(frames["audit"]).sort_values(["cell", "audit_class"])),
         "data/verdicts/historical.csv": csv_text(frames["verdicts"]),
         "data/scores/historical.csv": csv_text(frames["scores"]),
         "figures/figure2.csv": csv_text(frames["figure2"]),
@@ -156,7 +163,7 @@ def output_texts(frames: dict[str, pd.DataFrame]) -> dict[str, str]:
 def outputs(root: Path, frames: dict[str, pd.DataFrame]) -> Iterator[Check]:
     """Each committed text output against its recomputed text, byte for byte."""
     for name, expected in output_texts(frames).items():
-        yield from _rows("output", name, expected, file_text(root / name), "recomputed from data/record")
+        yield from _rows("output", name, expected, file_text(root / name), "recomputed from the record and the instruments")
 
 
 def _rows(group: str, name: str, expected: str, found: str, source: str) -> Iterator[Check]:

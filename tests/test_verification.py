@@ -133,7 +133,7 @@ def test_even_a_reference_value_with_a_matching_manifest_is_caught(copy):
     manifest.write_text(manifest.read_text().replace(before, verification.sha256(path.read_bytes())))
     (failed,) = failures(copy)
     assert (failed.group, failed.key) == ("reference", "cells/gemma26b/us_fintech/rc")
-    assert (failed.expected, failed.found) == ("0.35333333333433333", "0.35333333333333333")
+    assert (float(failed.expected), float(failed.found)) == (0.35333333333433333, 0.35333333333333333)
     assert "coverage.csv" in failed.source
 
 

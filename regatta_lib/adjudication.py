@@ -1,0 +1,224 @@
+"""Adjudication by people: draw a balanced, blinded sheet, read it back filled, and compare it with the judge (§V-F).
+
+A sheet asks one yes/no question about pairs of a fault and a scenario. The adjudicator sees no verdict, no generator and
+no strategy; the key, kept apart, ties the items to the judge's verdicts.
+"""
+
+import csv
+import io
+import json
+import unicodedata
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from ruamel.yaml import YAML
+
+from regatta_lib.agreement import agreement, cohen_kappa, percent_agreement
+from regatta_lib.contracts import ContractError, file_text
+from regatta_lib.digest import sha256
+
+QUESTIONS = {
+    "design": "Would running this scenario expose the fault?",
+    "execution": "Does the agent's answer show the fault?",
+}
+ANSWERS = ("yes", "no", "unclear")
+REASONS = {
+    "topic_only": "it touches the fault's topic, but a faulty and a correct agent would answer alike",
+    "hidden": "the difference would show only after a further question",
+    "other_error": "the agent is wrong, but not in the way the fault describes",
+    "wrong_rule": "the description of the fault or of the correct behavior is itself wrong",
+    "ambiguous": "the text allows both answers",
+    "other": "anything else; please say what under comment",
+}
+SHOWN = ("faulty_behavior", "correct_behavior", "scenario", "message", "expected_behavior", "agent_answer")
+FILLED = ("answer", "reason", "comment")
+KEY = ["item", "stage", "suite_id", "target", "scenario_number", "judge", "weight", "digest"]
+KINDS = {(1, 0): "judge yes, adjudicator no", (0, 1): "judge no, adjudicator yes"}
+
+
+def draw_sample(
+    verdicts: pd.DataFrame, texts: pd.DataFrame, stage: str, size: int, rng: np.random.Generator
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Draw a sheet of ``size`` items, half judged yes and half no, spread over the faults, in random order.
+
+    ``texts`` has the columns suite_id, target, scenario_number and ``SHOWN``. Only answered verdicts on single scenarios
+    enter: first draw, joint arm. Returns the sheet (item, question, shown texts, empty columns to fill) and the key
+    (``KEY``), in which ``weight`` is how many verdicts of the study an item stands for. Raises ContractError where there
+    are fewer verdicts of a kind than half the size, or a verdict has no text.
+    """
+    judged = verdicts[
+        (verdicts["judge"] == stage)
+        & (verdicts["state"] == "answered")
+        & verdicts["arm"].isin(["", "joint"])
+        & (verdicts["draw"] == 1)
+        & verdicts["scenario"].notna()
+    ].rename(columns={"scenario": "scenario_number", "value": "judged"})
+    chosen = []
+    for value, wanted in ((1, size // 2), (0, size - size // 2)):
+        part = judged[judged["judged"] == value].sort_values(["target", "suite_id", "scenario_number"])
+        if len(part) < wanted:
+            word = "yes" if value else "no"
+            raise ContractError(
+                f"verdicts: {len(part)} scenarios judged {word} at the {stage} stage, expected at least {wanted}; "
+                "the study must record a verdict for every scenario"
+            )
+        mixed = part.iloc[rng.permutation(len(part))]
+        turn = mixed.groupby("target").cumcount().to_numpy()
+        spread = mixed.iloc[np.lexsort((rng.random(len(mixed)), turn))].head(wanted)
+        chosen.append(spread.assign(weight=len(part) / wanted))
+    drawn = pd.concat(chosen)
+    drawn = drawn.iloc[rng.permutation(len(drawn))].reset_index(drop=True)
+    keys = ["suite_id", "target", "scenario_number"]
+    drawn = drawn[[*keys, "judged", "weight"]].merge(texts, on=keys, how="left", validate="one_to_one", indicator=True)
+    if (drawn["_merge"] != "both").any():
+        first = drawn.loc[drawn["_merge"] != "both", keys].iloc[0]
+        raise ContractError(f"texts: {' '.join(map(str, first))}: no scenario or fault text for this verdict")
+    drawn = drawn.assign(item=[f"item-{number:03d}" for number in range(1, len(drawn) + 1)], stage=stage)
+    for column in SHOWN:
+        drawn[column] = drawn[column].fillna("").map(lambda text: unicodedata.normalize("NFC", text))
+    drawn["digest"] = [text_digest(row) for row in drawn[list(SHOWN)].to_dict("records")]
+    sheet = drawn.assign(question=QUESTIONS[stage], **dict.fromkeys(FILLED, ""))
+    key = drawn.rename(columns={"judged": "judge"}).astype({"judge": int, "scenario_number": int})
+    return sheet[["item", "question", *SHOWN, *FILLED]], key[KEY]
+
+
+def texts(scenarios: Path, instruments: Path, episodes: Path | None = None) -> pd.DataFrame:
+    """What ``draw_sample`` can show: every scenario of a study with every fault of its cell, as the judge read them.
+
+    ``scenarios`` and ``episodes`` are JSONL files of a study, ``instruments`` the folder with a ``faults.yaml`` for each
+    cell. With ``episodes`` only the answers of the joint arm's first draw are shown, each beside its own fault.
+    """
+    faults = {}
+    for path in sorted(instruments.glob("*/faults.yaml")):
+        loaded = YAML(typ="safe").load(file_text(path))
+        faults[loaded["cell"]] = {fault["id"]: fault["as_written"] for fault in loaded["faults"]}
+    rows = []
+    for line in file_text(scenarios).splitlines():
+        scenario = json.loads(line)
+        cell = scenario["suite_id"].split(".")[2]
+        if cell not in faults:
+            raise ContractError(f"{scenarios}: {scenario['suite_id']}: no faults for cell {cell!r} in {instruments}")
+        for fault, described in faults[cell].items():
+            rows.append(
+                {
+                    "suite_id": scenario["suite_id"],
+                    "target": fault,
+                    "scenario_number": scenario["scenario"],
+                    "faulty_behavior": described["injected_behavior"],
+                    "correct_behavior": described["correct_behavior"],
+                    "scenario": scenario["description"],
+                    "message": scenario["agent_input"],
+                    "expected_behavior": scenario["expected_behavior"],
+                    "agent_answer": "",
+                }
+            )
+    table = pd.DataFrame(rows)
+    if episodes is None:
+        return table
+    answers = pd.DataFrame([json.loads(line) for line in file_text(episodes).splitlines()])
+    answers = answers[(answers["arm"] == "joint") & (answers["draw"] == 1)]
+    answers = answers.rename(columns={"fault_id": "target", "scenario": "scenario_number", "text": "agent_answer"})
+    keys = ["suite_id", "target", "scenario_number"]
+    return table.drop(columns="agent_answer").merge(answers[[*keys, "agent_answer"]], on=keys, validate="one_to_one")
+
+
+def instructions(document: Path) -> str:
+    """The part of ``docs/adjudication.md`` that adjudicators read, as plain text."""
+    text = file_text(document)
+    begin, end = ("<!-- instructions: begin -->", "<!-- instructions: end -->")
+    if text.count(begin) != 1 or text.count(end) != 1:
+        raise ContractError(f"{document}: expected one part between {begin} and {end}")
+    return text.partition(begin)[2].partition(end)[0].strip().removeprefix("## ")
+
+
+def text_digest(row: dict[str, str]) -> str:
+    """A digest of what an item shows, blind to white space: spreadsheets change line ends."""
+    words = [" ".join(unicodedata.normalize("NFC", str(row[name])).split()) for name in SHOWN]
+    return sha256("\x1f".join(words))[:16]
+
+
+def score_sheet(
+    filled: pd.DataFrame, key: pd.DataFrame, rng: np.random.Generator, resamples: int, level: float
+) -> tuple[dict[str, object], pd.DataFrame]:
+    """Compare a filled sheet with the judge: the agreement row, and the disagreements with their kind.
+
+    The row is ``agreement.agreement`` (judge in rows, adjudicator in columns, suites as independent units) plus unclear,
+    blank, and weighted_agreement and weighted_kappa, in which each item counts for the verdicts it stands for: a balanced
+    sample has other prevalence than the study. Answers "unclear" and blanks are unresolved, never "no". Raises
+    ContractError for an item missing, unknown or repeated, a changed text, or an answer or reason that is not offered.
+    """
+    merged = checked(filled, key)
+    answers = {"yes": 1, "no": 0}
+    human = [answers.get(answer) for answer in merged["answer"]]
+    row = agreement(merged["judge"], human, (0, 1), merged["suite_id"], rng, resamples, level)
+    table = np.zeros((2, 2))
+    for judge, answer, weight in zip(merged["judge"], human, merged["weight"], strict=True):
+        if answer is not None:
+            table[judge, answer] += weight
+    row |= {
+        "unclear": int((merged["answer"] == "unclear").sum()),
+        "blank": int((merged["answer"] == "").sum()),
+        "weighted_agreement": float(percent_agreement(table)),
+        "weighted_kappa": float(cohen_kappa(table)),
+    }
+    kinds = [KINDS.get((judge, answer)) for judge, answer in zip(merged["judge"], human, strict=True)]
+    columns = ["kind", "item", "suite_id", "target", "scenario_number", "reason", "comment"]
+    disagreements = merged.assign(kind=kinds).dropna(subset=["kind"])[columns]
+    return row, disagreements.sort_values(["kind", "reason", "item"], ignore_index=True)
+
+
+def checked(filled: pd.DataFrame, key: pd.DataFrame) -> pd.DataFrame:
+    """A filled sheet joined to its key, after checking that it is that key's sheet and holds only offered answers."""
+    for column in ("item", *SHOWN, *FILLED):
+        if column not in filled:
+            raise ContractError(f"sheet: no column {column!r}, found {', '.join(map(str, filled.columns))}")
+    repeated = filled["item"][filled["item"].duplicated()]
+    if len(repeated):
+        raise ContractError(f"sheet: {repeated.iloc[0]} appears twice, expected once")
+    for item in sorted(set(filled["item"]) ^ set(key["item"])):
+        state = "missing from the sheet" if item in set(key["item"]) else "not in the key"
+        raise ContractError(f"sheet: {item or 'an empty item'}: {state}")
+    answers = filled["answer"].str.strip().str.casefold()
+    reasons = filled["reason"].str.strip().str.casefold()
+    for item, answer, reason in zip(filled["item"], answers, reasons, strict=True):
+        if answer not in (*ANSWERS, ""):
+            raise ContractError(f"sheet: {item}: answer is {answer!r}, expected {', '.join(ANSWERS)} or blank")
+        if reason not in (*REASONS, ""):
+            raise ContractError(f"sheet: {item}: reason is {reason!r}, expected {', '.join(REASONS)} or blank")
+    digests = [text_digest(row) for row in filled[list(SHOWN)].to_dict("records")]
+    read = filled.assign(answer=answers, reason=reasons, found=digests)[["item", *FILLED, "found"]]
+    merged = key.merge(read, on="item", validate="one_to_one")
+    changed = merged[merged["digest"] != merged["found"]]
+    if len(changed):
+        raise ContractError(f"sheet: {changed['item'].iloc[0]}: its text is not the text that was drawn")
+    return merged
+
+
+def read_key(path: Path) -> pd.DataFrame:
+    """Read a key. Raises ContractError if it is missing or has other columns than ``KEY``."""
+    rows = list(csv.reader(io.StringIO(file_text(path))))
+    if not rows or rows[0] != KEY:
+        raise ContractError(f"{path}: header is {','.join(rows[0]) if rows else 'missing'}, expected {','.join(KEY)}")
+    table = pd.DataFrame(rows[1:], columns=KEY)
+    return table.astype({"scenario_number": int, "judge": int, "weight": float})
+
+
+def report(row: dict[str, object], disagreements: pd.DataFrame, level: float) -> str:
+    """The result of a scored sheet as lines of text: counts first, coefficients with intervals, disagreements by kind."""
+    lines = [
+        f"{row['pairs']} items answered, {row['unclear']} unclear, {row['blank']} blank",
+        f"judge yes and adjudicator yes {row['t_1_1']}, yes and no {row['t_1_0']}, no and yes {row['t_0_1']}, "
+        f"no and no {row['t_0_0']}",
+        f"agreement {row['agreement']:.2f}; judge yes {row['prevalence_first']:.2f}, "
+        f"adjudicator yes {row['prevalence_second']:.2f}",
+        f"kappa {row['kappa']:.2f} [{row['kappa_low']:.2f}, {row['kappa_high']:.2f}], "
+        f"AC1 {row['ac1']:.2f} [{row['ac1_low']:.2f}, {row['ac1_high']:.2f}], PABAK {row['pabak']:.2f} "
+        f"({level:.0%} percentile bootstrap over {row['clusters']} suites, "
+        f"{row['undefined_resamples']:.1%} of resamples undefined)",
+        f"weighted to the study: agreement {row['weighted_agreement']:.2f}, kappa {row['weighted_kappa']:.2f}",
+    ]
+    lines += [f"note: {row['note']}"] if row["note"] else []
+    for (kind, reason), part in disagreements.groupby(["kind", "reason"], sort=True):
+        lines.append(f"{kind}, {reason or 'no reason given'}: {len(part)} ({', '.join(part['item'])})")
+    return "\n".join(lines if len(disagreements) else [*lines, "no disagreements"])

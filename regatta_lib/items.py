@@ -1,0 +1,197 @@
+"""The nouns of the instruments as frozen, validated dataclasses: what a cell's requirements, faults and context are."""
+
+from typing import Annotated, Literal
+
+from pydantic import ConfigDict, StrictBool, StrictFloat, StringConstraints
+from pydantic.dataclasses import dataclass
+
+from regatta_lib.records import FaultCategory, FaultId, ItemId, Name, Share
+
+AUDIT_CLASSES = {
+    "substance_error": "substance error",
+    "citation_defect": "citation defect",
+    "source_flag": "source flag",
+    "clean": "clean",
+}
+
+AuditClass = Literal["substance_error", "citation_defect", "source_flag", "clean"]
+AuditStep = Literal["first", "second", "adjudicated", "recheck"]
+Confidence = Literal["high", "medium", "low"]
+GroundTruth = Literal["correct", "partly_incorrect", "incorrect"]
+Text = Literal["as_written", "corrected"]
+Tier = Literal["primary", "official-secondary", "secondary"]
+Unit = Literal["usd", "vnd", "eur", "percent", "days", "level", "ratio"]
+IsoDate = Annotated[str, StringConstraints(pattern=r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$")]
+Line = Annotated[str, StringConstraints(pattern=r"^\S(.*\S)?$")]
+STRICT = ConfigDict(extra="forbid")
+
+
+@dataclass(frozen=True)
+class Requirement:
+    """A requirement as the judge reads it: what it asks, and the text cited (or the authority in force) for it."""
+
+    id: ItemId
+    area: Line
+    kind: Literal["regulatory", "metric"]
+    citation: Line
+    text: Line
+
+
+@dataclass(frozen=True, config=STRICT)
+class Witness:
+    """When must a faulty and a correct agent answer differently?
+
+    For a numeric fault the bounds enclose the values of ``variable`` (in ``unit``: whole dong, dollars or euros,
+    percent, days) on which they differ; a missing bound is open. ``stated`` tells whether a scenario states that figure
+    itself; a figure that has to be worked out first cannot be read from the text.
+    """
+
+    prose: Line
+    variable: Line | None
+    unit: Unit | None
+    stated: StrictBool
+    low: StrictFloat | None
+    high: StrictFloat | None
+    low_inclusive: StrictBool
+    high_inclusive: StrictBool
+    correct_answer: Line
+    faulty_answer: Line
+    near_miss: Line
+
+
+@dataclass(frozen=True)
+class Fault:
+    """A fault that is put into the agent, what a correct agent does instead, and the witness that tells them apart."""
+
+    id: FaultId
+    category: FaultCategory
+    severity: Literal["critical", "high"]
+    title: Line
+    injected_behavior: Line
+    correct_behavior: Line
+    related_requirements: tuple[ItemId, ...]
+    witness: Witness
+
+
+@dataclass(frozen=True, config=STRICT)
+class Document:
+    """A passage that a generator may retrieve (S3)."""
+
+    id: Annotated[str, StringConstraints(pattern=r"^[A-Z]{2,4}-D[1-9]$")]
+    title: Line
+    text: Line
+
+
+@dataclass(frozen=True, config=STRICT)
+class Role:
+    """One role of the ontology's role layer: what it does, may do, passes on and must not do, and its vocabulary."""
+
+    role: Line
+    responsibilities: tuple[Line, ...]
+    may: tuple[Line, ...]
+    must_escalate: tuple[Line, ...]
+    must_not: tuple[Line, ...]
+    vocabulary: tuple[Line, ...]
+
+
+@dataclass(frozen=True, config=STRICT)
+class Regulation:
+    """One regulation of the ontology's domain layer, the unit that a holdout withholds."""
+
+    key: Name
+    instrument: Line
+    constraint: Line
+
+
+@dataclass(frozen=True, config=STRICT)
+class Metric:
+    """One metric of the domain layer. ``regulation`` is the key of the regulation it repeats, if it repeats one."""
+
+    key: Name
+    definition: Line
+    unit: Line
+    threshold: Line | None
+    regulation: Name | None
+
+
+@dataclass(frozen=True, config=STRICT)
+class Workflow:
+    """One workflow of the ontology's interaction layer."""
+
+    workflow: Line
+    steps: tuple[Line, ...]
+    approvals: tuple[Line, ...]
+    adversarial_surface: tuple[Line, ...]
+
+
+@dataclass(frozen=True, config=STRICT)
+class Ontology:
+    """The structured context of a cell (S4): roles, domain (regulations, metrics, entities) and interaction."""
+
+    cell: Name
+    industry: Line
+    jurisdiction: Line
+    agent_role: Line
+    roles: tuple[Role, ...]
+    regulations: tuple[Regulation, ...]
+    metrics: tuple[Metric, ...]
+    entities: tuple[Line, ...]
+    workflows: tuple[Workflow, ...]
+
+
+@dataclass(frozen=True)
+class AuditRow:
+    """One row of ``audit.csv``: the final verdict on an item, the rule in force, and who said what on the way.
+
+    ``category`` is a requirement's kind or a fault's category. ``auditor`` is the step of the audit that decided;
+    ``agreed`` compares the first two, who worked apart. ``sources`` is ``tier: title <address>``, joined by `` | ``.
+    """
+
+    cell: Name
+    item: ItemId
+    role: Literal["requirement", "fault"]
+    category: Line
+    audit_class: AuditClass
+    ground_truth: GroundTruth | None
+    finding: Line
+    rule: Line
+    authority: Line
+    in_force_since: IsoDate | None
+    supersedes: Line | None
+    sources: Line
+    confidence: Confidence
+    auditor: AuditStep
+    reviewer_status: Literal["AI review only"]
+    first_class: AuditClass
+    second_class: AuditClass | None
+    agreed: Literal["yes", "no"] | None
+    adjudicated_class: AuditClass | None
+    recheck_class: AuditClass | None
+    adjudication: Line | None
+
+
+@dataclass(frozen=True)
+class AuditShare:
+    """One segment of the audit figure: requirements of one class in a cell, in all (``all``) or in the paper's audit."""
+
+    cell: Name
+    audit_class: AuditClass
+    n: int
+    share: Share
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """How far the two auditors agree on the class within one scope: share agreed and κ with its bootstrap interval.
+
+    ``undefined`` is the share of resamples in which κ does not exist (both auditors constant).
+    """
+
+    scope: Literal["requirements", "faults", "cell", "class"]
+    of: Name
+    n: int
+    agreed: Share
+    kappa: float
+    ci_low: float
+    ci_high: float
+    undefined: Share

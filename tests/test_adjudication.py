@@ -1,0 +1,273 @@
+"""The adjudication kit, from a constructed study to a filled sheet with a known result."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from historical import RESAMPLES, suite, table, the_verdicts, verdict
+
+from regatta_lib import adjudication, paths, sheets
+from regatta_lib.__main__ import main
+from regatta_lib.contracts import VERDICTS, ContractError, csv_text
+from regatta_lib.stats import seeded
+
+FAULTS = [f"IN-F{n}" for n in range(1, 6)]
+MESSAGE = "=Khách hàng hỏi về hạn mức 400 triệu đồng"
+
+
+def study():
+    """Ten suites of six scenarios, five faults: the judge says yes to 1 scenario in 3."""
+    return table(
+        [
+            verdict(suite(n), "design", fault, "", int((n + s + f) % 3 == 0), scenario=s)
+            for n in range(1, 11)
+            for f, fault in enumerate(FAULTS)
+            for s in range(1, 7)
+        ]
+    )
+
+
+def shown():
+    rows = []
+    for n in range(1, 11):
+        for fault in FAULTS:
+            for s in range(1, 7):
+                words = {name: f"{name} of {fault}" for name in adjudication.SHOWN}
+                words |= {"message": f"{MESSAGE} {n}-{s}", "agent_answer": ""}
+                rows.append({"suite_id": suite(n), "target": fault, "scenario_number": s, **words})
+    return pd.DataFrame(rows)
+
+
+def drawn(size=50, seed=1):
+    return adjudication.draw_sample(study(), shown(), "design", size, seeded(seed, "t"))
+
+
+def filled(answer):
+    """The sheet with ``answer(judge, position)`` for every item, and its key."""
+    sheet, key = drawn()
+    judge = key.set_index("item")["judge"]
+    return sheet.assign(answer=[answer(judge[item], n) for n, item in enumerate(sheet["item"])]), key
+
+
+def test_the_sheet_is_balanced_spread_and_random():
+    sheet, key = drawn()
+    assert len(sheet) == 50
+    assert key["judge"].value_counts().to_dict() == {1: 25, 0: 25}
+    assert key.groupby(["judge", "target"]).size().to_list() == [5] * 10
+    assert 5 < (key["judge"].diff() != 0).sum() < 45  # not sorted by verdict
+    assert not key.duplicated(["suite_id", "target", "scenario_number"]).any()
+
+
+def test_the_sheet_is_blind():
+    sheet, key = drawn()
+    assert list(sheet.columns) == ["item", "question", *adjudication.SHOWN, "answer", "reason", "comment"]
+    everything = sheet.to_csv(index=False)
+    for hidden in ("judge", "sonnet4", "S1", "us_insurance", *key["suite_id"]):
+        assert hidden not in everything, hidden
+
+
+def test_the_same_seed_draws_the_same_sheet_and_another_draws_another():
+    pd.testing.assert_frame_equal(drawn()[0], drawn()[0])
+    assert not drawn()[0].equals(drawn(seed=2)[0])
+
+
+def test_weights_stand_for_the_verdicts_of_the_study():
+    _, key = drawn()
+    yes = int((study()["value"] == 1).sum())
+    assert key.loc[key["judge"] == 1, "weight"].unique().tolist() == [yes / 25]
+    assert key["weight"].sum() == pytest.approx(300)
+
+
+def test_too_few_verdicts_are_refused_with_their_number():
+    with pytest.raises(ContractError, match=r"100 scenarios judged yes .* expected at least 150"):
+        adjudication.draw_sample(study(), shown(), "design", 300, seeded(1, "t"))
+
+
+def test_the_record_cannot_be_adjudicated_and_says_why():
+    with pytest.raises(ContractError, match=r"0 scenarios judged no .* must record a verdict for every scenario"):
+        adjudication.draw_sample(the_verdicts(), shown(), "design", 50, seeded(1, "t"))
+
+
+def test_unanswered_verdicts_and_other_arms_are_not_drawn():
+    rows = study().to_dict("records")
+    for number, row in enumerate(rows):
+        if number % 2:
+            row |= {"state": "refused", "value": None}
+    verdicts = table(rows)
+    _, key = adjudication.draw_sample(verdicts, shown(), "design", 20, seeded(1, "t"))
+    joined = key.merge(
+        verdicts, left_on=["suite_id", "target", "scenario_number"], right_on=["suite_id", "target", "scenario"]
+    )
+    assert (joined["state"] == "answered").all()
+
+
+def test_a_verdict_without_text_is_named():
+    with pytest.raises(ContractError, match="no scenario or fault text"):
+        adjudication.draw_sample(study(), shown().query("target != 'IN-F3'"), "design", 50, seeded(1, "t"))
+
+
+def test_the_published_adjudication_filled_in():
+    """Seven of the 25 credited items rejected, nothing else: agreement .86 and κ .72, as in §V-F."""
+    rejected = set(drawn()[1].query("judge == 1")["item"].iloc[:7])
+    sheet, key = drawn()
+    judge = key.set_index("item")["judge"]
+    answers = ["no" if item in rejected or judge[item] == 0 else "yes" for item in sheet["item"]]
+    reasons = ["topic_only" if item in rejected else "" for item in sheet["item"]]
+    row, found = adjudication.score_sheet(sheet.assign(answer=answers, reason=reasons), key, seeded(1, "t"), RESAMPLES, 0.95)
+    assert (row["t_1_1"], row["t_1_0"], row["t_0_1"], row["t_0_0"]) == (18, 7, 0, 25)
+    assert (row["pairs"], row["unresolved"], row["agreement"]) == (50, 0, 0.86)
+    assert row["kappa"] == pytest.approx(0.72)
+    assert set(found["kind"]) == {"judge yes, adjudicator no"} and len(found) == 7
+    assert set(found["reason"]) == {"topic_only"}
+    text = adjudication.report(row, found, 0.95)
+    assert "agreement 0.86" in text and "kappa 0.72 [" in text
+    assert "judge yes, adjudicator no, topic_only: 7 (item-" in text
+    # a third of the study is yes, so disagreements among the credited weigh less
+    assert row["weighted_agreement"] == pytest.approx(1 - (100 / 300) * 7 / 25)
+
+
+def test_unclear_and_blank_answers_are_unresolved():
+    sheet, key = filled(lambda judge, n: "unclear" if n < 3 else "" if n < 5 else ("yes" if judge else "no"))
+    row, found = adjudication.score_sheet(sheet, key, seeded(1, "t"), RESAMPLES, 0.95)
+    assert (row["pairs"], row["unresolved"], row["unclear"], row["blank"]) == (45, 5, 3, 2)
+    assert row["agreement"] == 1 and found.empty
+    assert "no disagreements" in adjudication.report(row, found, 0.95)
+
+
+def test_a_sheet_of_one_answer_says_why_kappa_is_zero():
+    sheet, key = filled(lambda judge, n: "yes")
+    row, found = adjudication.score_sheet(sheet, key, seeded(1, "t"), RESAMPLES, 0.95)
+    assert row["kappa"] == 0 and row["note"] == "one rater constant, κ = 0 by construction"
+    assert set(found["kind"]) == {"judge no, adjudicator yes"}
+    assert "note: one rater constant" in adjudication.report(row, found, 0.95)
+
+
+def changed(sheet, **cells):
+    sheet = sheet.copy()
+    for column, value in cells.items():
+        sheet.loc[sheet.index[0], column] = value
+    return sheet
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda s: changed(s, answer="maybe"), "item-001: answer is 'maybe', expected yes, no, unclear or blank"),
+        (lambda s: changed(s, reason="bad"), "item-001: reason is 'bad'"),
+        (lambda s: changed(s, item="item-002"), "item-002 appears twice"),
+        (lambda s: changed(s, item="item-999"), "item-001: missing from the sheet"),
+        (lambda s: s.iloc[1:], "item-001: missing from the sheet"),
+        (lambda s: changed(s, message="something else"), "item-001: its text is not the text that was drawn"),
+        (lambda s: s.drop(columns="answer"), "no column 'answer'"),
+    ],
+)
+def test_a_wrong_sheet_is_refused(change, message):
+    sheet, key = filled(lambda judge, n: "yes")
+    with pytest.raises(ContractError, match=message):
+        adjudication.score_sheet(change(sheet), key, seeded(1, "t"), 100, 0.95)
+
+
+def test_capitals_and_spaces_in_answers_do_not_matter():
+    sheet, key = filled(lambda judge, n: " YES " if judge else "No")
+    assert adjudication.score_sheet(sheet, key, seeded(1, "t"), 100, 0.95)[0]["agreement"] == 1
+
+
+@pytest.mark.parametrize("suffix", ["csv", "xlsx"])
+def test_through_a_file_and_back(tmp_path, suffix):
+    sheet, key = filled(lambda judge, n: "yes" if judge else "no")
+    content = sheets.csv_sheet(sheet) if suffix == "csv" else sheets.xlsx_sheet(sheet, "x", {})
+    path = tmp_path / f"a.sheet.{suffix}"
+    path.write_bytes(content)
+    (tmp_path / "a.key.csv").write_text(csv_text(key), encoding="utf-8")
+    read = sheets.read_sheet(path)
+    assert read["message"].str.startswith("=Khách hàng").all()
+    row, _ = adjudication.score_sheet(read, adjudication.read_key(tmp_path / "a.key.csv"), seeded(1, "t"), 100, 0.95)
+    assert row["pairs"] == 50 and row["agreement"] == 1
+
+
+def test_instructions_come_from_the_document_and_name_every_choice():
+    text = adjudication.instructions(paths.ROOT / "docs" / "adjudication.md")
+    assert text.startswith("Instructions for adjudicators")
+    for word in (*adjudication.ANSWERS, *adjudication.REASONS):
+        assert word in text, word
+    for reason, meaning in list(adjudication.REASONS.items())[:5]:
+        assert f"- {reason}: {meaning}" in text
+
+
+def test_texts_pair_every_scenario_with_every_fault_of_its_cell(tmp_path):
+    folder = tmp_path / "instruments" / "us_insurance"
+    folder.mkdir(parents=True)
+    faults = "\n".join(
+        f"  - id: {fault}\n    as_written:\n      injected_behavior: wrong {fault}\n      correct_behavior: right {fault}"
+        for fault in FAULTS
+    )
+    (folder / "faults.yaml").write_text(f"cell: us_insurance\nfaults:\n{faults}\n", encoding="utf-8")
+    scenario = {"suite_id": suite(1), "scenario": 1, "description": "d", "agent_input": "m", "expected_behavior": "e"}
+    (tmp_path / "s.jsonl").write_text(json.dumps(scenario) + "\n", encoding="utf-8")
+    found = adjudication.texts(tmp_path / "s.jsonl", tmp_path / "instruments")
+    assert found["target"].to_list() == FAULTS
+    assert found["faulty_behavior"].iloc[1] == "wrong IN-F2"
+    answer = {"suite_id": suite(1), "scenario": 1, "fault_id": "IN-F2", "arm": "joint", "draw": 1, "text": "I did"}
+    lines = [answer, answer | {"arm": "control"}, answer | {"draw": 2}]
+    (tmp_path / "e.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    one = adjudication.texts(tmp_path / "s.jsonl", tmp_path / "instruments", tmp_path / "e.jsonl")
+    assert one[["target", "agent_answer"]].to_numpy().tolist() == [["IN-F2", "I did"]]
+    (tmp_path / "s.jsonl").write_text(json.dumps(scenario | {"suite_id": "a.S1.vn_banking.r1"}), encoding="utf-8")
+    with pytest.raises(ContractError, match="no faults for cell 'vn_banking'"):
+        adjudication.texts(tmp_path / "s.jsonl", tmp_path / "instruments")
+
+
+def test_the_commands_run_on_a_study(tmp_path, monkeypatch, capsys):
+    """Sample and score as a user would, on a constructed study in another folder."""
+    for name in ("suites", "instruments", "verdicts", "adjudication"):
+        monkeypatch.setattr(paths, name.upper(), tmp_path / name)
+    monkeypatch.setattr(paths, "ROOT", tmp_path)
+    (tmp_path / "docs").symlink_to(Path(__file__).parents[1] / "docs")
+    folder = tmp_path / "instruments" / "us_insurance"
+    folder.mkdir(parents=True)
+    faults = "".join(
+        f"  - id: {fault}\n    as_written: {{injected_behavior: wrong, correct_behavior: right}}\n" for fault in FAULTS
+    )
+    (folder / "faults.yaml").write_text(f"cell: us_insurance\nfaults:\n{faults}", encoding="utf-8")
+    (tmp_path / "suites").mkdir()
+    lines = [
+        {"suite_id": suite(n), "scenario": s, "description": "d", "agent_input": MESSAGE, "expected_behavior": "e"}
+        for n in range(1, 11)
+        for s in range(1, 7)
+    ]
+    text = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
+    (tmp_path / "suites" / "toy.jsonl").write_text(text, encoding="utf-8")
+    VERDICTS.write(study(), tmp_path / "verdicts" / "toy.csv")
+
+    def run(*arguments):
+        monkeypatch.setattr("sys.argv", ["regatta", "adjudicate", *map(str, arguments)])
+        with pytest.raises(SystemExit) as stopped:
+            main()
+        said = capsys.readouterr()
+        return stopped.value.code, said.out, said.err
+
+    code, out, _ = run("sample", "toy", "--size", 20)
+    assert code == 0 and "20 items; keep the key away from adjudicators" in out
+    sheet = tmp_path / "adjudication" / "toy.design.sheet.csv"
+    assert sheets.read_sheet(sheet.with_suffix(".xlsx")).equals(sheets.read_sheet(sheet))
+    key = adjudication.read_key(tmp_path / "adjudication" / "toy.design.key.csv").set_index("item")["judge"]
+    answered = sheets.read_sheet(sheet)
+    answered["answer"] = ["yes" if key[item] else "no" for item in answered["item"]]
+    sheet.write_bytes(sheets.csv_sheet(answered))
+    code, out, _ = run("score", sheet)
+    assert code == 0 and "20 items answered, 0 unclear, 0 blank" in out and "no disagreements" in out
+    assert (tmp_path / "adjudication" / "toy.design.score.csv").is_file()
+    sheet.write_bytes(sheets.csv_sheet(answered.assign(answer="perhaps")))
+    code, _, err = run("score", sheet)
+    assert code == 2 and err.startswith("regatta: sheet: item-001: answer is 'perhaps'")
+    code, _, err = run("sample", "toy", "--stage", "coverage")
+    assert code == 2 and "expected design or execution" in err
+
+
+def test_a_perfect_score_has_a_degenerate_interval():
+    sheet, key = filled(lambda judge, n: "yes" if judge else "no")
+    row, _ = adjudication.score_sheet(sheet, key, seeded(1, "t"), RESAMPLES, 0.95)
+    assert row["kappa"] == row["kappa_low"] == row["kappa_high"] == 1
+    assert not np.isnan(row["weighted_kappa"])

@@ -1,0 +1,46 @@
+"""The vectorised bootstrap and the plain loop of the benchmark give the same numbers, and size does not matter."""
+
+import importlib.util
+
+import numpy as np
+import pytest
+from historical import the_pairs
+
+from regatta_lib import paths, tables
+
+
+@pytest.fixture(scope="module")
+def benchmark():
+    spec = importlib.util.spec_from_file_location("bootstrap", paths.ROOT / "benchmarks" / "bootstrap.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_the_loop_and_the_arrays_agree(benchmark):
+    pairs = the_pairs().astype({"design": int, "execution": int})
+    looped, fast = benchmark.plain_loop(pairs, 40), benchmark.vectorised(pairs, 40)
+    assert looped.keys() == fast.keys() == {"gemma26b", "qwen72b", "sonnet4"}
+    for generator in looped:
+        assert np.abs(looped[generator] - fast[generator]).max() < 1e-12
+
+
+def test_an_enlarged_study_has_other_suites_and_the_same_margins(benchmark):
+    from regatta_lib.validity import per_fault_margin
+
+    pairs = the_pairs()
+    larger = benchmark.enlarged(pairs, 3)
+    assert larger["suite_id"].nunique() == 540
+    assert per_fault_margin(larger) == pytest.approx(per_fault_margin(pairs), abs=1e-12)
+    narrow, wide = (benchmark.vectorised(study, 400)["qwen72b"].std() for study in (larger, pairs))
+    assert narrow == pytest.approx(wide / np.sqrt(3), rel=0.2)
+
+
+def test_tables_leave_out_an_unresolved_pair():
+    pairs = the_pairs()
+    missing = pairs.index[pairs["generator"] == "sonnet4"][0]
+    pairs.loc[missing, "execution"] = None
+    bootstrap = tables.Bootstrap(1, 1_000, 0.95)
+    assert tables.table3(pairs, bootstrap).set_index("generator").loc["sonnet4", "pairs"] == 299
+    difference = tables.stage_difference(pairs, bootstrap).set_index(["generator", "category"])
+    assert difference.loc[("sonnet4", "pooled"), "n"] == 299
