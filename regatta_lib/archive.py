@@ -26,6 +26,9 @@ EPOCH = (1980, 1, 1, 0, 0, 0)
 
 PINNED = "data/reference/SHA256SUMS"
 TABLES = {
+    "data/instruments/agreement.csv": contracts.AUDIT_AGREEMENT,
+    "data/instruments/audit.csv": contracts.AUDIT,
+    "data/instruments/eu_banking/audit.csv": contracts.CELL_AUDIT,
     "data/instruments/index.csv": contracts.INDEX,
     "data/record/adversarial.csv": contracts.ADVERSARIAL,
     "data/record/coverage.csv": contracts.COVERAGE,
@@ -134,10 +137,15 @@ def croissant(root: Path) -> str:
     return json.dumps(metadata.to_json(), ensure_ascii=False, indent=1, default=str) + "\n"
 
 
+def record_set_id(name: str) -> str:
+    """The name of a table's record set: ``suites`` for ``data/record/suites.csv``."""
+    return "_".join(Path(name).with_suffix("").parts[2:])
+
+
 def record_set(library: ModuleType, context: object, root: Path, name: str, contract: Contract) -> object:
-    """The columns of one table as a Croissant record set, named after the file; types are those of the file as read."""
+    """The columns of one table as a Croissant record set, its types those of the file as read."""
     kinds = {"i": library.DataType.INTEGER, "f": library.DataType.FLOAT}
-    title = Path(name).stem
+    title = record_set_id(name)
     return library.RecordSet(
         ctx=context,
         id=title,
