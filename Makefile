@@ -4,7 +4,7 @@ BIN := .venv/bin
 export PYTHONHASHSEED := 0
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
 
-.PHONY: repro verify test setup archive notebooks lock clean
+.PHONY: help repro verify test setup archive notebooks pin bench lock clean
 .DEFAULT_GOAL := help
 
 help: ## Show the targets.
@@ -36,6 +36,13 @@ notebooks: setup ## Re-run every stage and replace the committed notebooks by th
 	@$(BIN)/dvc repro --force --quiet
 	@$(BIN)/python -m regatta_lib publish
 	@$(BIN)/dvc commit --force --quiet
+
+pin: ## Write data/reference/SHA256SUMS anew, after a reviewed change of what it covers.
+	@find data/instruments data/record data/reference -type f ! -name '.*' ! -path data/reference/SHA256SUMS | LC_ALL=C sort \
+		| xargs sha256sum > data/reference/SHA256SUMS.tmp && mv data/reference/SHA256SUMS.tmp data/reference/SHA256SUMS
+
+bench: setup ## Time the bootstrap beside a plain loop.
+	@$(BIN)/python benchmarks/bootstrap.py
 
 lock: ## Resolve requirements.lock anew (needs uv).
 	uv pip compile --universal --generate-hashes --python-version 3.11 --all-extras --no-header --no-annotate --no-emit-index-url --output-file requirements.lock pyproject.toml

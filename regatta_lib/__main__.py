@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from regatta_lib import paths
+from regatta_lib import paths, study_commands
 from regatta_lib.contracts import ContractError
 
 app = typer.Typer(add_completion=False, no_args_is_help=True, pretty_exceptions_enable=False, help=__doc__)
@@ -188,6 +188,11 @@ def cell_check(
     if freeze:
         write_atomic(path / cells.FROZEN, cells.freeze(path))
         typer.echo(f"{path / cells.FROZEN}: frozen")
+
+
+for command in (study_commands.cost, study_commands.run, study_commands.smoke, study_commands.pack):
+    app.command()(command)
+app.add_typer(study_commands.exchange, name="exchange")
 
 
 def main() -> None:

@@ -134,11 +134,15 @@ class Contract:
         """Read and check a file. Raises ContractError with one line that names the file and the row."""
         return self.parse(file_text(path), path)
 
-    def write(self, frame: pd.DataFrame, path: Path) -> None:
-        """Sort by the key, check, and write atomically in canonical form."""
+    def text(self, frame: pd.DataFrame, path: Path) -> str:
+        """Sort by the key, check, and return the canonical text of the file ``path``."""
         ordered = frame[self.columns].sort_values(list(self.key), na_position="first", kind="stable")
         rows = ordered.astype(object).where(ordered.notna(), None).to_dict("records")
-        write_atomic(path, csv_text(self.frame(rows, path)))
+        return csv_text(self.frame(rows, path))
+
+    def write(self, frame: pd.DataFrame, path: Path) -> None:
+        """Write the canonical text atomically."""
+        write_atomic(path, self.text(frame, path))
 
 
 INDEX = Contract(records.Item, ("cell", "item"))

@@ -7,6 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from ruamel.yaml import YAML, YAMLError
 
 from regatta_lib.contracts import ContractError, file_text
+from regatta_lib.records import FaultCategory, Name
 
 
 class Section(BaseModel):
@@ -16,9 +17,10 @@ class Section(BaseModel):
 
 
 class Base(Section):
-    """What several stages share: the study, and how intervals are made."""
+    """What several stages share: the study, the live study whose texts are shown, and how intervals are made."""
 
     study: str = Field(pattern=r"^[a-z][a-z0-9_-]*$")
+    pilot: str = Field(pattern=r"^[a-z][a-z0-9_-]*$")
     seed: int = Field(ge=0)
     resamples: int = Field(ge=1_000)
     level: float = Field(gt=0.5, lt=1)
@@ -36,6 +38,88 @@ class Figures(Section):
 
     width: float = Field(gt=2, lt=10)
     dpi: int = Field(ge=72, le=1_200)
+
+
+class Prices(Section):
+    """US dollars per million tokens, and the day they were read."""
+
+    input: float = Field(ge=0)
+    output: float = Field(ge=0)
+    date: str = Field(pattern=r"^20\d\d-\d\d-\d\d$")
+
+
+class Endpoint(Section):
+    """A server and one of its models.
+
+    ``protocol``: the Messages API, or OpenAI's chat completions. ``key_env``: the environment variable that holds the
+    key, none for a server without keys; ``key_header``: ``x-api-key`` sends it in that header too, for older gateways.
+    ``api_version``: the ``anthropic-version`` header. ``sampling``: send the sampling fields of a request (temperature
+    and the like) or leave them out, as newer models refuse them. ``structured``: how a JSON schema is asked for: by the
+    server's own structured output, by a forced tool, or in the prompt. ``body``: further fields of every request, for
+    example ``thinking``. ``concurrency`` calls are in flight at once; ``timeout`` in seconds.
+    """
+
+    protocol: Literal["anthropic", "openai"]
+    base_url: str = Field(pattern=r"^https?://[^@?\s]+$")
+    key_env: str | None = None
+    key_header: Literal["authorization", "x-api-key"] = "authorization"
+    model: str = Field(min_length=1)
+    api_version: str = "2026-10-21"
+    sampling: bool = False
+    structured: Literal["schema", "tool", "prompt"] = "schema"
+    body: dict = {}
+    concurrency: int = Field(default=4, ge=1, le=1_000)
+    timeout: float = Field(default=600.0, gt=0)
+    prices: Prices | None = None
+
+
+class Role(Section):
+    """A model in one role of a study: the endpoint's name, the temperature (none: as the server has it), the cap."""
+
+    endpoint: str = Field(pattern=r"^[a-z0-9_-]+$")
+    temperature: float | None = Field(default=None, ge=0, le=2)
+    max_tokens: int = Field(ge=16)
+
+
+class Words(Section):
+    """The longest message to the agent, answer of the agent and reason of a judge that the prompts ask for, in words."""
+
+    message: int = Field(ge=20)
+    answer: int = Field(ge=20)
+    reason: int = Field(ge=10)
+
+
+class Study(Section):
+    """A live study: its design, and who writes, answers and judges.
+
+    ``generators`` maps the name used in suite identifiers to a role. ``provider``: over the network, or through the
+    files of an exchange. ``instruments``: which text of the instruments holds. ``holdout``: the share of a cell's
+    regulations withheld from S4. The arm ``joint`` always runs, ``repeats`` times in the cells named there; ``control``
+    and ``single`` (faults of these categories) once. The judges in ``grid`` look at every scenario; the others scan in
+    order, ``stride`` scenarios at a time, until one succeeds. ``second_judge`` sees ``second_sample`` of the design and
+    execution items.
+    """
+
+    purpose: str
+    provider: Literal["live", "exchange"]
+    cells: list[Name] = Field(min_length=1)
+    strategies: list[Literal["S1", "S2", "S3", "S4"]] = Field(min_length=1)
+    replications: int = Field(ge=1)
+    scenarios: int = Field(ge=1, le=99)
+    instruments: Literal["as_written", "corrected"]
+    holdout: float = Field(gt=0, lt=1)
+    seed: int = Field(ge=0)
+    generators: dict[Name, Role] = Field(min_length=1)
+    agent: Role
+    judge: Role
+    second_judge: Role | None = None
+    second_sample: int = Field(default=0, ge=0)
+    control: bool = False
+    single: list[FaultCategory] = []
+    repeats: dict[Name, int] = {}
+    grid: list[Literal["coverage", "design", "execution"]] = []
+    stride: int = Field(default=1, ge=1)
+    words: Words
 
 
 class Validity(Section):
@@ -75,6 +159,8 @@ class Params(Section):
     validity: Validity
     consistency: Consistency
     cost: Cost
+    endpoints: dict[str, Endpoint]
+    studies: dict[str, Study]
 
     def of(self, stage: str) -> dict[str, object]:
         """The parameters that belong to a stage alone: its section, or nothing."""

@@ -50,6 +50,7 @@ MEASURES = ("rc", "fdr_design", "fdr_execution", "iss", "ac")
 Judge = Literal["coverage", "design", "execution", "specificity", "adversarial"]
 Arm = Literal["", "joint", "control", "single"]
 State = Literal["answered", "unreadable", "refused", "truncated", "empty", "error"]
+ReplyState = Literal["answered", "refused", "truncated", "empty", "error"]
 Stage = Literal["design", "execution"]
 Binary = Annotated[int, Field(ge=0, le=1)]
 Name = Annotated[str, StringConstraints(pattern=r"^[a-z0-9_]+$")]
@@ -184,6 +185,87 @@ class PublishedValue:
     place: str
     status: Literal["recomputed", "reconstructed", "quoted"]
     how: str
+
+
+@dataclass(frozen=True)
+class Request:
+    """One call to a model.
+
+    ``call`` is a readable name, ``<role>/<suite_id>/…``, for example
+    ``coverage/sonnet5.S1.us_insurance.r1/IN-01/s03``; its second part names the transcript file. ``params`` is a body in
+    the shape of the Messages API; its ``model`` is the name of an endpoint. ``draw`` tells apart the samples of equal
+    requests: two requests with equal ``params`` and ``draw`` in one suite get the same reply.
+    """
+
+    call: Annotated[str, StringConstraints(pattern=r"^[a-z0-9_]+/[A-Za-z0-9][A-Za-z0-9_.]*(/[A-Za-z0-9_.-]+)*$")]
+    params: dict
+    draw: Positive = 1
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What a call came to after all its attempts.
+
+    ``state`` is the state of the last attempt; whether an answered text can be read is for the verdict to say.
+    ``usage`` holds the token counts of the last attempt as the server gave them. ``attempts`` counts every time the
+    request was sent, in this run and earlier ones, and ``maybe_billed`` those of them whose outcome on the server is not
+    known. ``error`` says what went wrong, in one line.
+    """
+
+    call: str
+    key: str
+    state: ReplyState
+    text: str
+    stop_reason: str | None
+    requested_model: str
+    served_model: str | None
+    usage: dict | None
+    attempts: Positive
+    maybe_billed: Annotated[int, Field(ge=0)]
+    error: str | None
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """One test scenario of a suite: a single message to the agent and what a correct agent does with it.
+
+    ``requirement_cited`` is the rule its author names (free text), ``adversarial_category`` the author's own label;
+    neither is shown to a judge.
+    """
+
+    suite_id: SuiteId
+    scenario: Positive
+    description: str
+    agent_input: str
+    expected_behavior: str
+    requirement_cited: str | None
+    adversarial_category: AdversarialCategory | None
+
+
+@dataclass(frozen=True)
+class Episode:
+    """One answer of the agent to one scenario, drawn afresh for one fault in one arm.
+
+    ``arm`` is joint (all faults of the cell injected), control (none) or single (this fault only). ``key`` names the
+    model call, so that the reply can be found in the transcripts.
+    """
+
+    suite_id: SuiteId
+    scenario: Positive
+    fault_id: FaultId
+    arm: Literal["joint", "control", "single"]
+    draw: Positive
+    state: State
+    text: str
+    key: str
+
+
+@dataclass(frozen=True)
+class Ruling(Verdict):
+    """A verdict with the judge's reason. ``key`` names the model call; empty where no judge was asked."""
+
+    justification: str
+    key: str
 
 
 @dataclass(frozen=True)

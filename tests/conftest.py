@@ -34,3 +34,9 @@ def copy(tmp_path):
         else:
             shutil.copy(source, tmp_path / name)
     return tmp_path
+
+
+@pytest.fixture(scope="session")
+def upstream(release_folder):
+    """The public release's files, under the name the tests of the instruments use."""
+    return release_folder

@@ -13,15 +13,22 @@ LAYERS = [
     {"items"},
     {"contracts", "witnesses"},
     {"digest", "params", "schemas"},
-    {"stats", "release", "reference", "stages", "reproduction", "report", "archive", "instruments", "holdout", "sheets"},
-    {"audit", "audit_report", "cells", "consistency"},
-    {"verdicts", "scores", "agreement"},
-    {"validity", "adjudication", "arms", "cost", "reconstruction"},
-    {"tables", "published", "item_analysis", "profile_stability"},
-    {"figures", "verification", "stage_agreement", "strategy_separation"},
-    {"audit_figure", "diagnostic_figures"},
+    {"stats", "release", "reference", "stages", "reproduction", "instruments", "holdout", "smoke", "sheets"},
+    {"report", "archive"},
+    {"jsonl", "prompts", "replies", "transcripts", "audit", "audit_report", "cells", "consistency"},
+    {"verdicts", "scores", "protocols", "models", "agreement"},
+    {"validity", "exchange", "live", "calls", "spend", "adjudication", "arms", "cost", "reconstruction"},
+    {"tables", "published", "preflight", "suites", "episodes", "item_analysis", "profile_stability"},
+    {"figures", "verification", "judges", "stage_agreement", "strategy_separation"},
+    {"audit_figure", "diagnostic_figures", "batches", "reading", "rulings"},
+    {"canaries"},
+    {"runs"},
+    {"forecast", "studies"},
+    {"study_commands"},
     {"__main__"},
 ]
+# models offers one constructor for each kind of model and imports the kind only when it is made.
+WHEN_MADE = {("models", "exchange"), ("models", "live")}
 LEVEL = {module: level for level, layer in enumerate(LAYERS) for module in layer}
 MODULES = sorted(path for path in (paths.ROOT / "regatta_lib").glob("*.py") if path.stem != "__init__")
 SDKS = ("anthropic", "openai")
@@ -43,7 +50,9 @@ def test_every_module_has_a_layer():
 
 @pytest.mark.parametrize("path", MODULES, ids=lambda path: path.stem)
 def test_imports_point_to_lower_layers(path):
-    for name in own_imports(path):
+    for name in sorted(own_imports(path)):
+        if (path.stem, name) in WHEN_MADE:
+            continue
         assert LEVEL[name] < LEVEL[path.stem], f"{path.stem} imports {name}"
 
 

@@ -1,0 +1,131 @@
+"""Forecast: how many calls, tokens and dollars a study comes to, before anything is sent.
+
+Calls follow from the design. Tokens are characters of the rendered prompts divided by a number of characters per token
+(low and high), plus the reply: low a third of the words asked for, high the cap. Prices are those of params.yaml.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from regatta_lib import episodes, judges, suites
+from regatta_lib.calls import request_params
+from regatta_lib.canaries import PLANTED, PLANTS
+from regatta_lib.params import Endpoint, Role, Study
+from regatta_lib.prompts import Prompt
+from regatta_lib.records import Episode, Scenario
+from regatta_lib.runs import GeneratorSide, JudgeSide, bench, plans
+
+CHARACTERS_PER_TOKEN = (5.0, 3.0)
+CHARACTERS_PER_WORD = 7
+TOKENS_PER_WORD = 1.4
+MILLION = 1_000_000
+
+
+@dataclass(frozen=True)
+class Share:
+    """The part of a forecast that one role asks of one endpoint; (low, high) pairs. No price: the endpoint has none."""
+
+    role: str
+    endpoint: str
+    calls: tuple[int, int]
+    input_tokens: tuple[int, int]
+    output_tokens: tuple[int, int]
+    dollars: tuple[float, float] | None
+
+
+@dataclass(frozen=True)
+class Task:
+    """Calls of one kind: the role that makes them, how many, a typical prompt, and the words the reply should have."""
+
+    role: str
+    by: Role
+    calls: tuple[int, int]
+    prompt: Prompt
+    words: int
+
+
+def tasks(study: Study, generators: dict[str, GeneratorSide], judged: dict[str, JudgeSide]) -> Iterator[Task]:
+    """The tasks of a study, suite by suite."""
+    n, words = study.scenarios, study.words
+    for plan in plans(study, generators):
+        side, source = judged[plan.cell], generators[plan.cell]
+        values = suites.context(plan, source.ontology, source.documents)
+        prompt = suites.generation_prompt(plan, source.ontology, values, [])
+        yield Task("generator", study.generators[plan.generator], (1, suites.ROUNDS), prompt, n * (words.message + 110))
+        filler = "x" * CHARACTERS_PER_WORD
+        scenario = Scenario(plan.suite_id, 1, filler * 20, filler * words.message, filler * 40, None, None)
+        fault, of = side.faults[0], bench(study, side.ontology)
+        planned = [*episodes.planned(side.faults, study.control, study.single, study.repeats.get(plan.cell, 1))]
+        told = episodes.instructions("joint", fault, side.faults)
+        prompt = episodes.agent_prompt(side.ontology, told, scenario.agent_input, words.answer)
+        yield Task("agent", study.agent, (n * len(planned), n * len(planned)), prompt, words.answer)
+        answer = Episode(plan.suite_id, 1, fault.id, "joint", 1, "answered", filler * words.answer, "")
+        scans = {
+            "coverage": (len(side.requirements), judges.coverage_prompt(of, side.requirements[0], scenario)),
+            "design": (len(side.faults), judges.design_prompt(of, fault, scenario)),
+            "execution": (len(planned), judges.execution_prompt(of, fault, scenario, answer)),
+        }
+        for judge, (targets, prompt) in scans.items():
+            fewest = n if judge in study.grid else min(study.stride, n)
+            yield Task("judge", study.judge, (targets * fewest, targets * n), prompt, words.reason)
+        yield Task("judge", study.judge, (n, n), judges.specificity_prompt(of, scenario), words.reason)
+        yield Task("judge", study.judge, (n, n), judges.adversarial_prompt(of, scenario), words.reason)
+        last = judges.execution_prompt(of, fault, scenario, answer)
+    canaries = len(PLANTED) * len(PLANTS)
+    yield Task("judge", study.judge, (canaries, canaries), last, words.reason)
+    if study.second_judge is not None:
+        yield Task("second judge", study.second_judge, (study.second_sample,) * 2, last, words.reason)
+
+
+def characters(role: Role, prompt: Prompt) -> int:
+    """The characters a request sends as text, its schema included."""
+    params = request_params(role, prompt)
+    return len(params["system"]) + len(params["messages"][0]["content"]) + len(str(params.get("output_config", "")))
+
+
+def forecast(
+    study: Study,
+    generators: dict[str, GeneratorSide],
+    judged: dict[str, JudgeSide],
+    endpoints: dict[str, Endpoint],
+) -> list[Share]:
+    """Calls, tokens and price of a study by role and endpoint, low and high.
+
+    High counts every scan to its end, every re-ask of a suite and every reply at its cap; only repeated attempts after
+    failures can exceed it. Low counts every scan that stops early as stopped after its first wave.
+    """
+    sums: dict[tuple[str, str], list[float]] = {}
+    for task in tasks(study, generators, judged):
+        total = sums.setdefault((task.role, task.by.endpoint), [0] * 6)
+        sent = characters(task.by, task.prompt)
+        replies = (task.words * TOKENS_PER_WORD / 3, task.by.max_tokens)
+        for end in (0, 1):
+            total[end] += task.calls[end]
+            total[2 + end] += task.calls[end] * sent / CHARACTERS_PER_TOKEN[end]
+            total[4 + end] += task.calls[end] * replies[end]
+    return [_share(*key, [round(value) for value in total], endpoints) for key, total in sorted(sums.items())]
+
+
+def _share(role: str, endpoint: str, total: list[int], endpoints: dict[str, Endpoint]) -> Share:
+    calls, sent, received = (tuple(total[i : i + 2]) for i in (0, 2, 4))
+    prices = endpoints[endpoint].prices if endpoint in endpoints else None
+    dollars = prices and tuple((sent[i] * prices.input + received[i] * prices.output) / MILLION for i in (0, 1))
+    return Share(role, endpoint, calls, sent, received, dollars or None)
+
+
+def ceiling(shares: list[Share]) -> float | None:
+    """The high end of the price, or None where some price is not known."""
+    return None if any(share.dollars is None for share in shares) else sum(share.dollars[1] for share in shares)
+
+
+def shown(shares: list[Share]) -> str:
+    """A forecast as a table for the terminal."""
+    lines = [f"{'role':<13}{'endpoint':<16}{'calls':>17}{'input tokens':>25}{'output tokens':>25}{'dollars':>21}"]
+    for share in shares:
+        price = "no price known" if share.dollars is None else "{:,.2f}–{:,.2f}".format(*share.dollars)
+        counts = ["{:,}–{:,}".format(*pair) for pair in (share.calls, share.input_tokens, share.output_tokens)]
+        lines.append(f"{share.role:<13}{share.endpoint:<16}{counts[0]:>17}{counts[1]:>25}{counts[2]:>25}{price:>21}")
+    calls = "{:,}–{:,}".format(*(sum(share.calls[end] for share in shares) for end in (0, 1)))
+    low = None if ceiling(shares) is None else sum(share.dollars[0] for share in shares)
+    price = "not known" if low is None else f"{low:,.2f}–{ceiling(shares):,.2f}"
+    return "\n".join([*lines, f"{'all':<29}{calls:>17}{'':>50}{price:>21}"])

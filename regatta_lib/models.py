@@ -1,0 +1,155 @@
+"""Models: one ``complete`` call, whoever answers it.
+
+``scripted`` answers from a function or a mapping (tests), ``replay`` from stored transcripts, ``exchange`` through files,
+``live`` over the network; ``routed`` sends each request to the model its ``params`` name. In ten lines::
+
+    transcripts = Transcripts(paths.TRANSCRIPTS / "mine")
+    async with aclosing(live(endpoint, transcripts)) as model:
+        reply = await model.complete(Request("coverage/own.S1.us_insurance.r1/IN-01/s03", params))
+    print(reply.state, reply.text)
+"""
+
+import asyncio
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+from regatta_lib.contracts import ContractError
+from regatta_lib.digest import canonical_json, sha256
+from regatta_lib.params import Endpoint
+from regatta_lib.records import Reply, Request
+from regatta_lib.transcripts import History, Transcripts, events, request_key, suite_of, transcript_files
+
+if TYPE_CHECKING:
+    from regatta_lib.exchange import Exchange
+    from regatta_lib.live import Live
+
+
+class MissingTranscript(LookupError):
+    """The stored transcripts hold no reply to this request. The message names the call."""
+
+
+class Pending(Exception):
+    """The request waits in an exchange for its answer. The message names the call."""
+
+
+class Model(Protocol):
+    """Whoever answers requests. ``complete`` may run many times at once; ``aclose`` ends the work."""
+
+    async def complete(self, request: Request) -> Reply: ...
+
+    async def aclose(self) -> None: ...
+
+
+class Scripted:
+    """A model that says what it is told to. See ``scripted``."""
+
+    def __init__(self, answer: Callable[[Request], str | Reply]) -> None:
+        self._answer = answer
+
+    async def complete(self, request: Request) -> Reply:
+        await asyncio.sleep(0)
+        answer = self._answer(request)
+        if isinstance(answer, Reply):
+            return answer
+        name = request.params.get("model", "scripted")
+        key = request_key(request.params, {"protocol": "scripted"}, "", request.draw)
+        state = "answered" if answer.strip() else "empty"
+        return Reply(request.call, key, state, answer, "end_turn", name, name, None, 1, 0, None)
+
+    async def aclose(self) -> None:
+        """Nothing to close."""
+
+
+class Replay:
+    """The stored replies of a study. See ``replay``."""
+
+    def __init__(self, folder: Path) -> None:
+        self._files = {path.name.partition(".jsonl")[0]: path for path in transcript_files(folder)}
+        self._folder = folder
+        self._of_suite = lru_cache(maxsize=4)(self._read)
+
+    async def complete(self, request: Request) -> Reply:
+        suite = suite_of(request.call)
+        replies = self._of_suite(suite).get(_question(request.params, request.draw), []) if suite in self._files else []
+        if not replies:
+            raise MissingTranscript(f"{self._folder}: no stored reply to {request.call} (draw {request.draw})")
+        if len(replies) > 1:
+            raise ContractError(f"{self._files[suite]}: {len(replies)} endpoints answered {request.call}, expected 1")
+        return replies[0]
+
+    async def aclose(self) -> None:
+        """Nothing to close."""
+
+    def _read(self, suite: str) -> dict[str, list[Reply]]:
+        questions: dict[str, str] = {}
+        histories: dict[str, History] = {}
+        last: dict[str, dict] = {}
+        for offset, event in events(self._files[suite]):
+            key = event["key"]
+            histories.setdefault(key, History()).add(offset, event)
+            if event["event"] == "sent":
+                questions[key] = _question(event["params"], event["draw"])
+            else:
+                last[key] = event
+        found: dict[str, list[tuple[bool, Reply]]] = {}
+        for key, event in last.items():
+            history = histories[key]
+            found.setdefault(questions[key], []).append((history.settled, history.reply(event)))
+        return {
+            question: [reply for settled, reply in replies if settled] or [replies[-1][1]]
+            for question, replies in found.items()
+        }
+
+
+def _question(params: dict, draw: int) -> str:
+    """What a replay goes by: the request without the place it was sent to."""
+    return sha256(canonical_json([params, draw]))
+
+
+def scripted(answers: Callable[[Request], str | Reply] | Mapping[str, str | Reply]) -> Scripted:
+    """A model that answers with ``answers(request)`` or ``answers[request.call]``: a text, or a whole ``Reply``."""
+    return Scripted(answers if callable(answers) else lambda request: answers[request.call])
+
+
+def replay(folder: Path) -> Replay:
+    """A model that answers from stored transcripts only. A request they do not hold raises ``MissingTranscript``."""
+    return Replay(folder)
+
+
+def exchange(folder: Path, transcripts: Transcripts) -> "Exchange":
+    """A model that answers through files in ``folder``. A request without an answer yet raises ``Pending``."""
+    from regatta_lib.exchange import Exchange
+
+    return Exchange(folder, transcripts)
+
+
+def live(endpoint: Endpoint, transcripts: Transcripts) -> "Live":
+    """The model behind an endpoint. Raises ContractError if its key is not in the environment."""
+    from regatta_lib.live import Live
+
+    return Live(endpoint, transcripts)
+
+
+class Routed:
+    """Several models behind one call. See ``routed``."""
+
+    def __init__(self, models: Mapping[str, Model]) -> None:
+        self._models = models
+
+    async def complete(self, request: Request) -> Reply:
+        name = request.params.get("model")
+        if name not in self._models:
+            known = ", ".join(sorted(self._models))
+            raise ContractError(f"{request.call}: no endpoint {name!r}, expected one of {known}")
+        return await self._models[name].complete(request)
+
+    async def aclose(self) -> None:
+        for model in self._models.values():
+            await model.aclose()
+
+
+def routed(models: Mapping[str, Model]) -> Routed:
+    """A model that sends each request to ``models[request.params["model"]]``."""
+    return Routed(models)

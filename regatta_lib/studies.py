@@ -1,0 +1,151 @@
+"""Studies on disk: the definition in params.yaml, the model behind it, and the files its results go to."""
+
+import asyncio
+from contextlib import aclosing, closing, suppress
+from pathlib import Path
+
+import pandas as pd
+
+from regatta_lib import jsonl, paths, runs
+from regatta_lib.batches import PLACEMENTS, Collector, Placement
+from regatta_lib.canaries import CANARIES, CanaryResult
+from regatta_lib.contracts import SCORES, VERDICTS, ContractError
+from regatta_lib.digest import canonical_json
+from regatta_lib.models import Pending, exchange, live, replay, routed
+from regatta_lib.params import Endpoint, Study, read_params
+from regatta_lib.preflight import Preflight, preflight
+from regatta_lib.records import Request, Ruling
+from regatta_lib.rulings import verdict_table
+from regatta_lib.scores import suite_scores
+from regatta_lib.spend import Totals, totals, watched
+from regatta_lib.suites import Manifest
+from regatta_lib.transcripts import Transcripts
+
+
+def definition(name: str, params_file: Path = paths.PARAMS) -> Study:
+    """The definition of a study. Raises ContractError, naming the known studies, where there is none."""
+    studies = read_params(params_file).studies
+    if name not in studies:
+        raise ContractError(f"{params_file}: no study {name!r}, expected one of {', '.join(studies)}")
+    return studies[name]
+
+
+def read_placements(folder: Path) -> list[Placement]:
+    """Where the requests of an exchange were dealt so far."""
+    path = folder / "batches.csv"
+    return [Placement(**row) for row in PLACEMENTS.read(path).to_dict("records")] if path.is_file() else []
+
+
+def waiting_requests(name: str, study: Study) -> tuple[dict[str, Request], str]:
+    """The requests of a study that wait for an answer through its exchange, {key: request}, and the exchange's counts."""
+    generators, judged = runs.read_sides(study)
+
+    async def advance() -> tuple[dict[str, Request], str]:
+        with closing(Transcripts(paths.TRANSCRIPTS / name)) as transcripts:
+            model = exchange(paths.EXCHANGE / name, transcripts)
+            async with aclosing(Collector(model)) as collector:
+                with suppress(Pending):
+                    await runs.run(collector, study, generators, judged)
+                return collector.waiting, str(model.counts())
+
+    return asyncio.run(advance())
+
+
+def endpoints_of(name: str, study: Study, endpoints: dict[str, Endpoint]) -> dict[str, Endpoint]:
+    """The live endpoints that a study's roles name. Raises ContractError for one that params.yaml does not have."""
+    roles = [*study.generators.values(), study.agent, study.judge, *filter(None, [study.second_judge])]
+    names = sorted({role.endpoint for role in roles})
+    for unknown in sorted(set(names) - endpoints.keys()):
+        raise ContractError(f"studies.{name}: no endpoint {unknown!r}, expected one of {', '.join(endpoints)}")
+    return {endpoint: endpoints[endpoint] for endpoint in names}
+
+
+async def found_endpoints(used: dict[str, Endpoint], transcripts: Transcripts) -> dict[str, Preflight]:
+    """What each live endpoint can do, asked before the study starts. Raises PreflightError if one does not answer."""
+    return {name: await preflight(endpoint, transcripts) for name, endpoint in used.items()}
+
+
+def run_study(name: str, study: Study, endpoints: dict[str, Endpoint], calls: int) -> tuple[runs.Result, list[str]]:
+    """Run a study to its end with a progress bar over at most ``calls`` calls. Returns the result and a report of lines.
+
+    The report says in which mode each endpoint ran, which model was requested and which served, and what the transcripts
+    add up to. A stopped run goes on where it stopped. Raises RuntimeError where answers are still to come through an
+    exchange.
+    """
+    generators, judged = runs.read_sides(study)
+    used = {} if study.provider == "exchange" else endpoints_of(name, study, endpoints)
+    prices = {endpoint.model: endpoint.prices for endpoint in used.values()}
+
+    async def whole(transcripts: Transcripts) -> tuple[runs.Result, list[str]]:
+        if study.provider == "exchange":
+            report, model = [], exchange(paths.EXCHANGE / name, transcripts)
+        else:
+            found = await found_endpoints(used, transcripts)
+            report = [f"{alias}: {what}" for alias, what in found.items()]
+            model = routed({alias: live(what.endpoint, transcripts) for alias, what in found.items()})
+        async with aclosing(watched(model, prices, calls)) as counted:
+            try:
+                return await runs.run(counted, study, generators, judged), report
+            except Pending:
+                raise RuntimeError(f"{name}: answers are still to come; see regatta exchange batches {name}") from None
+
+    folder = paths.TRANSCRIPTS / name
+    with closing(Transcripts(folder)) as transcripts:
+        result, report = asyncio.run(whole(transcripts))
+    return result, [*report, *bill(totals(folder, prices))]
+
+
+def bill(total: Totals) -> list[str]:
+    """What a study's transcripts add up to, as lines."""
+    states = ", ".join(f"{count:,} {state}" for state, count in sorted(total.states.items()))
+    return [
+        f"{total.calls:,} calls, {total.attempts:,} attempts ({states})",
+        f"{total.input_tokens:,} input and {total.output_tokens:,} output tokens, ${total.spend:,.2f}; without a known price"
+        f" {total.unpriced:,}, maybe billed {total.maybe_billed:,}, sent without an outcome {total.unfinished:,}",
+    ]
+
+
+def replayed(name: str, study: Study) -> runs.Result:
+    """A study from its stored transcripts, offline. Raises models.MissingTranscript for a call they do not hold."""
+    generators, judged = runs.read_sides(study)
+    return asyncio.run(runs.run(replay(paths.TRANSCRIPTS / name), study, generators, judged))
+
+
+def ruling_texts(stem: Path, rulings: list[Ruling]) -> dict[Path, str]:
+    """Rulings as two files: the verdicts (CSV, the contract of all studies) and, with the reasons, JSON lines."""
+    return {
+        stem.with_suffix(".csv"): VERDICTS.text(verdict_table(rulings), stem.with_suffix(".csv")),
+        stem.with_suffix(".jsonl"): jsonl.RULINGS.text(rulings),
+    }
+
+
+def canary_table(results: list[CanaryResult]) -> pd.DataFrame:
+    """The canaries as a table with the columns of ``records.CanaryResult``."""
+    return pd.DataFrame([vars(result) for result in results])[CANARIES.columns]
+
+
+def canary_texts(name: str, results: list[CanaryResult]) -> dict[Path, str]:
+    """The file of a study's canaries, {path: text}."""
+    path = paths.VERDICTS / f"{name}-canaries.csv"
+    return {path: CANARIES.text(canary_table(results), path)}
+
+
+def manifest_lines(manifests: list[Manifest]) -> str:
+    """The manifests of a study's suites, one canonical JSON object a line, sorted by suite."""
+    ordered = sorted(manifests, key=lambda manifest: manifest.suite_id)
+    return "".join(f"{canonical_json(vars(manifest))}\n" for manifest in ordered)
+
+
+def output_texts(name: str, result: runs.Result) -> dict[Path, str]:
+    """The result files of a study, {path: text}; the same result gives the same bytes."""
+    verdicts = verdict_table(result.rulings)
+    texts = {
+        paths.SUITES / f"{name}.jsonl": jsonl.SCENARIOS.text(result.scenarios),
+        paths.SUITES / f"{name}-manifests.jsonl": manifest_lines(result.manifests),
+        paths.EPISODES / f"{name}.jsonl": jsonl.EPISODES.text(result.episodes),
+        paths.SCORES / f"{name}.csv": SCORES.text(suite_scores(verdicts), paths.SCORES / f"{name}.csv"),
+    }
+    texts |= ruling_texts(paths.VERDICTS / name, result.rulings) | canary_texts(name, result.canaries)
+    if result.second:
+        texts |= ruling_texts(paths.VERDICTS / f"{name}-second", result.second)
+    return texts

@@ -1,0 +1,79 @@
+"""The commands of the live harness, as a user types them."""
+
+import json
+
+import pytest
+from scripted_study import reply, scenario_item
+from typer.testing import CliRunner
+
+from regatta_lib import __main__, paths, studies
+from regatta_lib.models import replay
+from regatta_lib.transcripts import Transcripts
+
+runner = CliRunner()
+
+
+@pytest.fixture
+def folders(tmp_path, monkeypatch):
+    for name in ("EXCHANGE", "TRANSCRIPTS", "SUITES", "EPISODES", "VERDICTS", "SCORES"):
+        monkeypatch.setattr(paths, name, tmp_path / name.lower())
+    monkeypatch.setattr(paths, "ROOT", tmp_path)
+    return tmp_path
+
+
+def test_cost_prints_the_forecast_and_sends_nothing(folders):
+    done = runner.invoke(__main__.app, ["cost", "demo"])
+    assert done.exit_code == 0
+    assert "2,375–2,991" in done.output and "no price known" in done.output
+    assert not any(folders.iterdir())
+
+
+def test_an_expensive_run_is_not_started_without_consent(folders):
+    done = runner.invoke(__main__.app, ["run", "retest"], input="n\n")
+    assert done.exit_code == 1
+    assert "This may cost an unknown sum. Start?" in done.output
+    assert not any(folders.iterdir())
+
+
+def test_batches_are_dealt_once_and_collected(folders):
+    first = runner.invoke(__main__.app, ["exchange", "batches", "demo"])
+    assert "suite demo-model: 8 requests in batches 001 to 008" in first.output
+    files = sorted(path.name for path in (folders / "exchange/demo").glob("batch-*.jsonl"))
+    assert files == [f"batch-{n:03d}.jsonl" for n in range(1, 9)]
+    again = runner.invoke(__main__.app, ["exchange", "batches", "demo"])
+    assert "nothing new to deal; 8 requests wait in batches without answers" in again.output
+    answer = {"scenarios": [scenario_item(n) for n in range(1, 7)]}
+    (folders / "exchange/demo/replies-003.jsonl").write_text(json.dumps({"line": 1, "answer": answer}) + "\n")
+    collected = runner.invoke(__main__.app, ["exchange", "collect", "demo", "--served", "some-model"])
+    assert "replies-003.jsonl: 1 replies, 0 missing, 0 unreadable\n1 answer files written" in collected.output
+    assert "1 answered, 7 pending" in runner.invoke(__main__.app, ["exchange", "batches", "demo"]).output
+
+
+def test_an_unknown_study_is_one_line(folders, monkeypatch, capsys):
+    monkeypatch.setattr("sys.argv", ["regatta", "exchange", "batches", "demoo"])
+    with pytest.raises(SystemExit) as caught:
+        __main__.main()
+    assert caught.value.code == 2
+    assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_packed_transcripts_replay(folders):
+    design = studies.definition("demo")
+    runner.invoke(__main__.app, ["exchange", "batches", "demo"])
+    waiting, _ = studies.waiting_requests("demo", design)
+    placements = studies.read_placements(folders / "exchange/demo")
+    for place in placements:
+        text = reply(waiting[place.custom_id])
+        path = folders / f"exchange/demo/replies-{place.batch:03d}.jsonl"
+        path.write_text(json.dumps({"line": 1, "answer": text}) + "\n")
+    runner.invoke(__main__.app, ["exchange", "collect", "demo", "--served", "m"])
+    studies.waiting_requests("demo", design)
+    packed = runner.invoke(__main__.app, ["pack", "demo"])
+    assert packed.output.count(".jsonl.xz: ") == 9, "eight suites and the canaries"
+    assert not [*(folders / "transcripts/demo").glob("*.jsonl")]
+    import asyncio
+
+    request = waiting[placements[0].custom_id]
+    assert asyncio.run(replay(folders / "transcripts/demo").complete(request)).text == reply(request)
+    with pytest.raises(Exception, match="unpack it"), Transcripts(folders / "transcripts/demo").ledger(request.call):
+        pass

@@ -1,0 +1,45 @@
+"""Preflight: what an endpoint can do is what it did."""
+
+import asyncio
+
+import pytest
+
+from regatta_lib.preflight import PreflightError, preflight
+from regatta_lib.transcripts import Transcripts
+from tests.loopback import KEY, PROTOCOLS, endpoint, plant_key
+from tests.server import Server
+
+
+@pytest.fixture(autouse=True)
+def planted_key(monkeypatch):
+    plant_key(monkeypatch)
+
+
+@PROTOCOLS
+@pytest.mark.parametrize(
+    ("offers", "structured"),
+    [({}, "schema"), ({"schema": False}, "tool"), ({"schema": False, "tools": False}, "prompt")],
+)
+def test_preflight_finds_what_works(tmp_path, protocol, offers, structured):
+    with Server() as server:
+        server.offers |= offers | {"sampling": False, "count_tokens": "schema" not in offers}
+        transcripts = Transcripts(tmp_path)
+        found = asyncio.run(preflight(endpoint(server, protocol, sampling=True), transcripts))
+        sent = len(server.received)
+        again = asyncio.run(preflight(found.endpoint, transcripts))
+        transcripts.close()
+    counted = protocol == "anthropic" and "schema" not in offers
+    assert (found.endpoint.structured, found.endpoint.sampling, found.sampling) == (structured, False, "refused")
+    assert found.count_tokens == ("offered" if counted else "not offered here")
+    assert found.served_model == "judge-served"
+    assert found.lifecycle == ("active" if protocol == "anthropic" else "unknown")
+    assert again.endpoint == found.endpoint and len(server.received) == sent
+    assert "requested judge, served judge-served" in str(found)
+
+
+def test_preflight_stops_at_an_endpoint_that_refuses(tmp_path):
+    transcripts = Transcripts(tmp_path)
+    with Server(["leak"]) as server, pytest.raises(PreflightError, match="judge: HTTP 401") as stopped:
+        asyncio.run(preflight(endpoint(server), transcripts))
+    transcripts.close()
+    assert KEY not in str(stopped.value)

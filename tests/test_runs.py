@@ -1,0 +1,189 @@
+import asyncio
+import json
+import shutil
+from dataclasses import replace
+
+import pytest
+from scripted_study import Recorded, reply, sides, study
+
+from regatta_lib import batches, jsonl, paths, runs, studies
+from regatta_lib.contracts import SCORES, VERDICTS, ContractError
+from regatta_lib.models import MissingTranscript, Pending, exchange
+from regatta_lib.params import Role
+from regatta_lib.stats import seeded
+from regatta_lib.transcripts import Transcripts
+
+SECOND = Role(endpoint="second", max_tokens=500)
+DESIGN = study(control=True, single=["threshold_error"], grid=["design", "execution"], second_judge=SECOND, second_sample=12)
+
+
+def run(model, design=DESIGN):
+    return asyncio.run(runs.run(model, design, *sides(design)))
+
+
+@pytest.fixture(scope="module")
+def result():
+    return run(Recorded())
+
+
+def test_a_whole_study_has_every_part(result):
+    assert len(result.scenarios) == 2 * 3
+    assert len(result.episodes) == 6 * 11
+    assert len(result.second) == 12
+    assert len(result.canaries) == 15
+    assert sum(ruling.judge == "execution" for ruling in result.rulings) == 66
+    assert sum(ruling.judge == "design" for ruling in result.rulings) == 30
+    assert [manifest.withheld == [] for manifest in result.manifests] == [True, False]
+    assert {(m.asked, m.short) for m in result.manifests} == {(3, False)}
+
+
+def test_the_same_study_gives_the_same_bytes_in_whatever_order_replies_come(result):
+    class Shuffled(Recorded):
+        async def complete(self, request):
+            for _ in range(len(request.call) * 7 % 5):
+                await asyncio.sleep(0)
+            return await super().complete(request)
+
+    again = run(Shuffled())
+    assert studies.output_texts("t", again) == studies.output_texts("t", result)
+
+
+def test_the_output_files_keep_their_contracts(result, tmp_path):
+    for path, text in studies.output_texts("t", result).items():
+        target = tmp_path / path.parent.name / path.name
+        target.parent.mkdir(exist_ok=True)
+        target.write_text(text, encoding="utf-8")
+    assert jsonl.SCENARIOS.read(tmp_path / "suites/t.jsonl") == result.scenarios
+    assert len(jsonl.EPISODES.read(tmp_path / "episodes/t.jsonl")) == 66
+    assert len(jsonl.RULINGS.read(tmp_path / "verdicts/t.jsonl")) == len(VERDICTS.read(tmp_path / "verdicts/t.csv"))
+    assert len(SCORES.read(tmp_path / "scores/t.csv")) == 2
+    manifest = json.loads((tmp_path / "suites/t-manifests.jsonl").read_text().splitlines()[1])
+    assert manifest["withheld"] and manifest["instruments_digest"] and manifest["prompt_digest"] and manifest["seed"] == 7
+
+
+def test_what_needs_a_warning_is_noted(result):
+    assert result.notes()[0] == "short suites: 0 of 2"
+    short = replace(result.manifests[0], short=True)
+    failed = replace(result.episodes[0], state="empty")
+    unread = replace(result.rulings[0], state="unreadable", value=None)
+    notes = replace(result, manifests=[short], episodes=[failed], rulings=[unread], canaries=[]).notes()
+    assert result.unresolved() == 0
+    assert replace(result, rulings=[unread, *result.rulings[:3]]).unresolved() == 0.25
+    assert notes == [
+        f"short suites: 1 of 1 ({short.suite_id})",
+        "agent answers that cannot be judged: 1 of 1",
+        "rulings without a verdict: 1 of 1",
+        "canaries held: 0 of 0",
+    ]
+
+
+def test_temperature_is_sent_only_where_the_study_states_one():
+    for temperature in (None, 0.3):
+        model = Recorded()
+        role = Role(endpoint="scripted", temperature=temperature, max_tokens=400)
+        run(model, study(agent=role, scenarios=1))
+        assert {request.params.get("temperature") for request in model.of("agent")} == {temperature}
+        assert {request.params["max_tokens"] for request in model.of("agent")} == {400}
+        assert all("temperature" not in request.params for request in model.of("coverage"))
+
+
+def test_a_suite_without_scenarios_is_noted_and_has_no_verdicts():
+    def answer(request):
+        return "no scenarios today" if request.call.startswith("suite/tester.S4") else reply(request)
+
+    found = run(Recorded(answer))
+    assert found.notes()[0] == "short suites: 1 of 2 (tester.S4.us_insurance.r1)"
+    assert {ruling.suite_id for ruling in found.rulings} == {"tester.S1.us_insurance.r1"}
+
+
+def test_an_error_that_is_no_pending_is_raised_and_stops_the_run():
+    def answer(request):
+        if request.call.startswith("agent/"):
+            raise ContractError("no credit")
+        return reply(request)
+
+    model = Recorded(answer)
+    with pytest.raises(ContractError, match="no credit"):
+        run(model, study(scenarios=30))
+    assert len(model.of("agent")) < 600
+
+
+def answer_all(folder, placements):
+    """Answer every batch that has no replies yet, as an answerer would: from the batch file alone."""
+    requests = {place.custom_id: place.call for place in placements}
+    for path in sorted(folder.glob("batch-*.jsonl")):
+        replies = folder / path.name.replace("batch", "replies")
+        if replies.exists():
+            continue
+        lines = []
+        for number, line in enumerate(path.read_text().splitlines(), start=1):
+            asked = json.loads(line)
+            text = reply(type("Asked", (), {"call": requests[asked["custom_id"]], "params": asked["params"], "draw": 1}))
+            lines.append(json.dumps({"line": number, "answer": text}) + "\n")
+        replies.write_text("".join(lines))
+
+
+def test_a_study_through_files_ends_and_replays_byte_for_byte(tmp_path, monkeypatch):
+    monkeypatch.setattr(paths, "EXCHANGE", tmp_path / "exchange")
+    monkeypatch.setattr(paths, "TRANSCRIPTS", tmp_path / "transcripts")
+    design = DESIGN.model_copy(update={"provider": "exchange"})
+    folder, placements, rounds = paths.EXCHANGE / "t", [], 0
+    while True:
+        waiting, _ = studies.waiting_requests("t", design)
+        if not waiting:
+            break
+        rounds += 1
+        new = batches.undealt(folder, placements, waiting)
+        dealt = batches.deal(new, 60, len(placements) + 1, seeded(rounds, "test"))
+        for path, text in batches.batch_texts(folder, dealt, new).items():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+        placements += dealt
+        answer_all(folder, placements)
+        for path, text in batches.collected(folder, placements, "file-model")[0].items():
+            path.write_text(text, encoding="utf-8")
+    assert rounds == 4, "suites; answers and scenario verdicts; answer verdicts; the rest of the coverage scan"
+    result, report = studies.run_study("t", design, {}, 500)
+    assert result.manifests[0].served_models == ["file-model"]
+    assert report[0].startswith(f"{len(placements):,} calls, {len(placements):,} attempts")
+    shutil.rmtree(paths.EXCHANGE)
+    replayed = studies.replayed("t", design)
+    assert studies.output_texts("t", replayed) == studies.output_texts("t", result)
+
+
+def test_a_replay_without_the_reply_names_the_call(tmp_path, monkeypatch):
+    monkeypatch.setattr(paths, "TRANSCRIPTS", tmp_path)
+    with pytest.raises(MissingTranscript, match=r"suite/tester\.S"):
+        studies.replayed("t", DESIGN)
+
+
+def test_a_run_that_waits_says_what_to_do(tmp_path, monkeypatch):
+    monkeypatch.setattr(paths, "EXCHANGE", tmp_path / "exchange")
+    monkeypatch.setattr(paths, "TRANSCRIPTS", tmp_path / "transcripts")
+    design = DESIGN.model_copy(update={"provider": "exchange"})
+    with pytest.raises(RuntimeError, match="see regatta exchange batches t"):
+        studies.run_study("t", design, {}, 500)
+
+
+def test_nothing_that_was_answered_is_asked_again(tmp_path):
+    """The first pass waits; the second, with the suites answered, leaves them alone."""
+
+    async def passes():
+        transcripts = Transcripts(tmp_path / "transcripts")
+        model = exchange(tmp_path, transcripts)
+        with pytest.raises(Pending):
+            await runs.run(model, DESIGN, *sides(DESIGN))
+        await model.aclose()
+        transcripts.close()
+
+    asyncio.run(passes())
+    before = (tmp_path / "transcripts/tester.S1.us_insurance.r1.jsonl").read_text()
+    asyncio.run(passes())
+    assert (tmp_path / "transcripts/tester.S1.us_insurance.r1.jsonl").read_text() == before
+
+
+def test_an_unknown_study_or_endpoint_is_named():
+    with pytest.raises(ContractError, match=r"no study 'demoo', expected one of demo, "):
+        studies.definition("demoo")
+    with pytest.raises(ContractError, match=r"studies\.t: no endpoint 'scripted', expected one of local"):
+        studies.endpoints_of("t", study(), {"local": None})

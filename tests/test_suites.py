@@ -1,0 +1,168 @@
+import asyncio
+import json
+from dataclasses import replace
+
+import pytest
+from scripted_study import Recorded, asked_slots, reply, scenario_item, sides, study
+
+from regatta_lib import prompts, runs, suites
+from regatta_lib.params import Role
+
+ROLE = Role(endpoint="scripted", max_tokens=1_000)
+
+
+@pytest.fixture(scope="module")
+def source():
+    return sides()[0]["us_insurance"]
+
+
+def plan(strategy="S1", scenarios=3, withheld=()):
+    return suites.Plan("tester", strategy, "us_insurance", 1, scenarios, 7, 60, withheld)
+
+
+def generate(source, answer, **design):
+    model = Recorded(answer)
+    made = suites.generate(model, ROLE, plan(**design), source.ontology, source.documents, "digest")
+    return *asyncio.run(made), model.requests
+
+
+def listed(*items):
+    return json.dumps({"scenarios": [*items]})
+
+
+def test_a_whole_suite_takes_one_call(source):
+    scenarios, manifest, requests = generate(source, reply)
+    assert [scenario.scenario for scenario in scenarios] == [1, 2, 3]
+    assert {scenario.suite_id for scenario in scenarios} == {"tester.S1.us_insurance.r1"}
+    assert len(requests) == 1
+    assert requests[0].call == "suite/tester.S1.us_insurance.r1/round1"
+    assert (manifest.asked, manifest.scenarios, manifest.short) == (3, 3, False)
+    assert manifest.prompt_digest == prompts.digest("suite_S1")
+    assert manifest.instruments_digest == "digest"
+    assert manifest.keys and manifest.served_models == ["scripted"]
+
+
+def test_only_the_missing_scenarios_are_asked_again(source):
+    def answer(request):
+        slots = asked_slots(request)
+        return listed(*[scenario_item(slot) for slot in slots if slot != 2 or len(slots) == 1])
+
+    scenarios, manifest, requests = generate(source, answer)
+    assert [asked_slots(request) for request in requests] == [[1, 2, 3], [2]]
+    second = requests[1].params["messages"][0]["content"]
+    assert "- Case 1" in second and "- Case 3" in second and "exactly 1 scenarios" in second
+    assert len(scenarios) == 3 and not manifest.short
+    assert manifest.replies == {"answered": 2}
+
+
+def test_a_suite_that_stays_short_is_flagged_and_not_padded(source):
+    scenarios, manifest, requests = generate(source, lambda request: listed(scenario_item(1)))
+    assert len(scenarios) == 1
+    assert (manifest.scenarios, manifest.short) == (1, True)
+    assert manifest.rejected == {"malformed": 0, "unasked": 0, "duplicate": 2}
+    assert len(requests) == suites.ROUNDS
+    assert [request.draw for request in requests] == [1, 2, 3]
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"agent_input": "  "}, "malformed"),
+        ({"agent_input": None}, "malformed"),
+        ({"slot": "1"}, "malformed"),
+        ({"slot": True}, "malformed"),
+        ({"adversarial_category": "phishing"}, "malformed"),
+        ({"extra": 1}, "malformed"),
+        ({"slot": 9}, "unasked"),
+        ({"agent_input": "message  2"}, "duplicate"),
+        ({"slot": 2}, "duplicate"),
+    ],
+)
+def test_what_is_wrong_with_a_scenario_is_counted(change, reason):
+    items = [scenario_item(2), scenario_item(1) | change]
+    accepted, rejected = suites.accept(items, plan(), {1, 2, 3}, [])
+    assert [scenario.scenario for scenario in accepted] == [2]
+    assert rejected == {"malformed": 0, "unasked": 0, "duplicate": 0} | {reason: 1}
+
+
+def test_a_missing_field_and_an_item_that_is_no_object_are_malformed():
+    item = scenario_item(1)
+    del item["requirement_cited"]
+    accepted, rejected = suites.accept([item, "text", None, 3], plan(), {1}, [])
+    assert accepted == [] and rejected["malformed"] == 4
+
+
+def test_a_cut_off_reply_keeps_its_whole_scenarios(source):
+    whole = listed(*[scenario_item(slot) for slot in (1, 2, 3)])
+
+    def answer(request):
+        return whole[: whole.rindex("Message 3")] if len(asked_slots(request)) == 3 else listed(scenario_item(3, " new"))
+
+    scenarios, manifest, requests = generate(source, answer)
+    assert [asked_slots(request) for request in requests] == [[1, 2, 3], [3]]
+    assert scenarios[2].agent_input == "Message 3 new"
+    assert not manifest.short
+
+
+@pytest.mark.parametrize("text", ["", "I cannot help with that.", "[]", '{"scenarios": "none"}', '{"scenarios": {}}'])
+def test_a_reply_without_scenarios_leaves_the_suite_short(source, text):
+    scenarios, manifest, _ = generate(source, lambda request: text)
+    assert scenarios == [] and manifest.short and manifest.scenarios == 0
+
+
+def test_thirty_slots_of_s2_meet_every_pair_once(source):
+    slots = suites.context(plan("S2", 30), source.ontology, source.documents)["slots"]
+    assert len({(slot["persona"], slot["situation"]) for slot in slots}) == 30
+    six = suites.context(plan("S2", 6), source.ontology, source.documents)["slots"]
+    assert {slot["persona"] for slot in six} == set(suites.PERSONAS)
+    assert {slot["situation"] for slot in six} == set(suites.SITUATIONS)
+
+
+def test_retrieval_finds_the_passage_that_speaks_of_the_query(source):
+    documents = source.documents
+    for document in documents:
+        assert document in suites.passages(documents, [document.title])[0], document.title
+    assert suites.passages(documents, ["zzz qqq"]) == [documents[: suites.PASSAGES_PER_SLOT]]
+
+
+def test_s3_shows_only_retrieved_passages_and_depends_on_the_suite(source):
+    first = suites.context(plan("S3", 2), source.ontology, source.documents)
+    used = {name for slot in first["slots"] for name in slot["passages"]}
+    assert {document["id"] for document in first["documents"]} == used
+    other = suites.context(replace(plan("S3", 2), replication=2), source.ontology, source.documents)
+    assert [slot["query"] for slot in other["slots"]] != [slot["query"] for slot in first["slots"]]
+
+
+def test_s4_is_not_shown_what_is_withheld(source):
+    withheld = source.withheld[1]
+    assert withheld
+    of = plan("S4", withheld=withheld)
+    values = suites.context(of, source.ontology, source.documents)
+    prompt = suites.generation_prompt(of, source.ontology, values, [])
+    for regulation in source.ontology.regulations:
+        assert (regulation.constraint in prompt.user) == (regulation.key not in withheld), regulation.key
+
+
+def test_no_generation_prompt_holds_text_of_the_judge_side():
+    """No run of eight words of a requirement or fault reaches a generator, except what its own material says."""
+    design = study(cells=["us_insurance", "vn_banking"], strategies=["S1", "S2", "S3", "S4"], scenarios=30)
+    generators, judged = sides(design)
+    for of in runs.plans(design, generators):
+        source, side = generators[of.cell], judged[of.cell]
+        values = suites.context(of, source.ontology, source.documents)
+        shown = word_runs(suites.generation_prompt(of, source.ontology, values, []).user)
+        own = word_runs(" ".join(map(str, [source.ontology, *source.documents])))
+        for item in [*side.requirements, *side.faults]:
+            for field in ("text", "injected_behavior", "correct_behavior", "title"):
+                assert not (word_runs(getattr(item, field, "")) & shown) - own, (of.suite_id, item.id)
+
+
+def test_the_judge_side_check_can_fail():
+    side = sides()[1]["us_insurance"]
+    leaked = f"Business: insurance. {side.faults[0].injected_behavior} Write scenarios."
+    assert word_runs(side.faults[0].injected_behavior) & word_runs(leaked)
+
+
+def word_runs(text, length=8):
+    words = text.casefold().split()
+    return {tuple(words[i : i + length]) for i in range(len(words) - length + 1)}
