@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from regatta_lib import archive, contracts, paths
+from regatta_lib import archive, contracts, paths, report
 from regatta_lib.contracts import ContractError
 from regatta_lib.digest import read_manifest
 
@@ -86,6 +86,10 @@ def test_the_unpacked_archive_verifies(unpacked):
     done = run(unpacked, "-m", "regatta_lib", "verify")
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.rstrip().endswith("2835 of 2835 reference values reproduced")
+
+
+def test_the_report_is_the_same_from_another_folder(unpacked):
+    assert report.pdf(unpacked) == (paths.PAPER / "report.pdf").read_bytes()
 
 
 def test_a_stage_runs_with_dvc_in_the_unpacked_archive(unpacked):
