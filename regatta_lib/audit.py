@@ -9,7 +9,6 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from statsmodels.stats.inter_rater import cohens_kappa
 
 from regatta_lib import paths, records, schemas
 from regatta_lib.instruments import folder_of
@@ -79,6 +78,8 @@ def kappa(table: np.ndarray) -> float:
     """Cohen's κ = (p_o − p_e) / (1 − p_e) of a square table of counts; NaN where both raters use one class only."""
     if np.trace(table.sum(axis=0)[:, None] * table.sum(axis=1)) == table.sum() ** 2:
         return float("nan")
+    from statsmodels.stats.inter_rater import cohens_kappa  # over a second to import; verification needs none of it
+
     return float(cohens_kappa(table, return_results=False))
 
 

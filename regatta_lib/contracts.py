@@ -15,6 +15,7 @@ from types import NoneType
 from typing import Annotated, get_args, get_origin
 
 import pandas as pd
+import yaml
 from pydantic import TypeAdapter, ValidationError
 
 from regatta_lib import items, records
@@ -40,6 +41,25 @@ def file_text(path: Path) -> str:
     if not unicodedata.is_normalized("NFC", text):
         raise ContractError(f"{path}: text is not Unicode NFC")
     return text
+
+
+class _Loader(yaml.CSafeLoader):
+    """The safe C loader, refusing a key that occurs twice in one mapping."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict:
+        keys = [key.value for key, _ in node.value]
+        if len(keys) != len(set(keys)):
+            twice = next(key for key in keys if keys.count(key) > 1)
+            raise yaml.constructor.ConstructorError(None, None, f"key {twice!r} occurs twice", node.start_mark)
+        return super().construct_mapping(node, deep)
+
+
+def yaml_value(path: Path) -> object:
+    """Read one YAML file as plain values. Raises ContractError with one line for text that is no valid YAML."""
+    try:
+        return yaml.load(file_text(path), _Loader)
+    except yaml.YAMLError as error:
+        raise ContractError(f"{path}: {' '.join(str(error).split())}") from None
 
 
 def write_atomic(path: Path, content: str | bytes) -> None:

@@ -4,9 +4,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from ruamel.yaml import YAML
-
-from regatta_lib.contracts import ContractError, file_text, write_atomic
+from regatta_lib.contracts import ContractError, write_atomic, yaml_value
 from regatta_lib.digest import sha256
 
 MISSING = "missing"
@@ -14,7 +12,7 @@ MISSING = "missing"
 
 def pipeline_outputs(root: Path) -> list[str]:
     """The outputs and metrics of all stages of dvc.yaml, and dvc.lock itself, as paths below the root, sorted."""
-    stages = YAML(typ="safe").load(file_text(root / "dvc.yaml"))["stages"].values()
+    stages = yaml_value(root / "dvc.yaml")["stages"].values()
     declared = [entry for stage in stages for kind in ("outs", "metrics") for entry in stage.get(kind, [])]
     return sorted({"dvc.lock", *(entry if isinstance(entry, str) else next(iter(entry)) for entry in declared)})
 

@@ -1,18 +1,16 @@
 """What the YAML files of a cell hold, field by field, and how they are read and checked.
 
 The files are strict: an unknown field, a missing one or a value of another type is a violation, reported as one line
-that names the file, the row and the field. Dates are quoted strings. The reader is the C parser of PyYAML, with
-repeated keys refused; the text is checked to be UTF-8, LF and NFC before it is parsed.
+that names the file, the row and the field. Dates are quoted strings.
 """
 
 from pathlib import Path
 from typing import Annotated, Literal
 
-import yaml
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, TypeAdapter, ValidationError
 
 from regatta_lib import items
-from regatta_lib.contracts import ContractError, file_text
+from regatta_lib.contracts import ContractError, yaml_value
 from regatta_lib.items import IsoDate, Line
 from regatta_lib.records import FaultCategory, FaultId, ItemId, Name
 
@@ -233,17 +231,6 @@ NAMES = ("id", "key", "regulation", "fault", "step")
 ADAPTERS: dict[str, TypeAdapter] = {}
 
 
-class Loader(yaml.CSafeLoader):
-    """The safe C loader, refusing a key that occurs twice in one mapping."""
-
-    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict:
-        keys = [key.value for key, _ in node.value]
-        if len(keys) != len(set(keys)):
-            twice = next(key for key in keys if keys.count(key) > 1)
-            raise yaml.constructor.ConstructorError(None, None, f"key {twice!r} occurs twice", node.start_mark)
-        return super().construct_mapping(node, deep)
-
-
 def _place(loaded: object, loc: tuple) -> str:
     """The row (its list, its position from 1 and its identifier) and the field that an error is about."""
     here, shown = loaded, []
@@ -273,18 +260,10 @@ def violations(kind: str, path: Path, loaded: object) -> tuple[object | None, li
         return None, lines
 
 
-def load(path: Path) -> object:
-    """Read one YAML file as plain values. Raises ContractError with one line for text that is no valid YAML."""
-    try:
-        return yaml.load(file_text(path), Loader)
-    except yaml.YAMLError as error:
-        raise ContractError(f"{path}: {' '.join(str(error).split())}") from None
-
-
 def read(folder: Path, kind: str) -> object:
     """Read and check one file of a cell's folder. Raises ContractError with one line for each violation."""
     path = folder / f"{kind}.yaml"
-    content, lines = violations(kind, path, load(path))
+    content, lines = violations(kind, path, yaml_value(path))
     if lines:
         raise ContractError("\n".join(lines))
     return content

@@ -1,10 +1,12 @@
-"""Statistics on arrays. Random generators are passed in; intervals state their method."""
+"""Statistics on arrays. Random generators are passed in; intervals state their method.
+
+SciPy, statsmodels and pingouin are imported where they are used: together they take seconds, and most of what the
+verification needs is counting.
+"""
 
 from collections.abc import Callable, Sequence
 
 import numpy as np
-from scipy import stats as distributions
-from statsmodels.stats.proportion import proportion_confint
 
 from regatta_lib.digest import sha256
 
@@ -76,6 +78,8 @@ def bca_shares(below: float, jackknife: Sequence[np.ndarray], level: float) -> n
     squared = sum(float((part**2).sum()) / len(part) ** 2 for part in moved)
     if not 0 < below < 1 or squared == 0:
         return np.array([np.nan, np.nan])
+    from scipy import stats as distributions
+
     bias, acceleration = distributions.norm.ppf(below), cubed / (6 * squared**1.5)
     ends = bias + distributions.norm.ppf([(1 - level) / 2, (1 + level) / 2])
     return distributions.norm.cdf(bias + ends / (1 - acceleration * ends))
@@ -96,6 +100,8 @@ def bca_interval(
 
 def exact_interval(successes: np.ndarray, trials: np.ndarray, level: float) -> tuple[np.ndarray, np.ndarray]:
     """Clopper–Pearson interval of a proportion (element by element): its coverage is at least ``level``."""
+    from statsmodels.stats.proportion import proportion_confint
+
     low, high = proportion_confint(successes, trials, alpha=1 - level, method="beta")
     return np.asarray(low), np.asarray(high)
 
@@ -103,6 +109,8 @@ def exact_interval(successes: np.ndarray, trials: np.ndarray, level: float) -> t
 def exact_mcnemar(first_only: int, second_only: int) -> float:
     """Exact two-sided McNemar test: are the two kinds of discordant pair equally likely? 1 where there is none."""
     discordant = first_only + second_only
+    from scipy import stats as distributions
+
     return float(distributions.binomtest(first_only, discordant, 0.5).pvalue) if discordant else 1.0
 
 
@@ -116,11 +124,15 @@ def monte_carlo_p(observed: float, null: np.ndarray) -> float:
 
 def kendall_tau(first: Sequence[float], second: Sequence[float]) -> float:
     """Kendall's τ_b of two rankings, ties allowed; NaN where one of them is constant."""
+    from scipy import stats as distributions
+
     return float(distributions.kendalltau(first, second, variant="b").statistic)
 
 
 def spearman(first: Sequence[float], second: Sequence[float]) -> float:
     """Spearman's rank correlation; NaN where one side is constant."""
+    from scipy import stats as distributions
+
     return float(distributions.spearmanr(first, second).statistic)
 
 
@@ -137,7 +149,7 @@ def adjusted_p(p_values: Sequence[float], family_size: int, method: str = "holm"
         raise ValueError(f"family holds {int(np.isnan(values).sum())} missing p-values, expected 0")
     if family_size == 1:
         return values
-    from pingouin import multicomp  # takes over a second to import; only corrections need it
+    from pingouin import multicomp
 
     return np.asarray(multicomp(values.tolist(), method=method)[1], dtype=float)
 

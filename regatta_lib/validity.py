@@ -67,11 +67,13 @@ def bootstrap_counts(pairs: pd.DataFrame, rng: np.random.Generator, resamples: i
     The suite is the independent unit: its five faults are drawn together. Returns arrays of shape (resamples, faults),
     the faults in order of cell and identifier.
     """
+    ordered = pairs.sort_values(["cell", "suite_id", "fault_id"], ignore_index=True)
+    indicators = np.stack(list(stage_counts(ordered).values()), axis=-1)
     parts = []
-    for _, cell in pairs.sort_values(["cell", "suite_id", "fault_id"]).groupby("cell", sort=True):
-        suites = cell["suite_id"].nunique()
-        indicators = np.stack(list(stage_counts(cell).values()), axis=-1).reshape(suites, -1, len(OUTCOMES))
-        parts.append(resampled_sums(rng, indicators, resamples).reshape(resamples, -1, len(OUTCOMES)))
+    for _, rows in ordered.groupby("cell", sort=True).indices.items():
+        suites = ordered["suite_id"].iloc[rows].nunique()
+        sums = resampled_sums(rng, indicators[rows].reshape(suites, -1, len(OUTCOMES)), resamples)
+        parts.append(sums.reshape(resamples, -1, len(OUTCOMES)))
     counts = np.concatenate(parts, axis=1)
     return {name: counts[..., position] for position, name in enumerate(OUTCOMES)}
 

@@ -67,15 +67,16 @@ def pinned_files(root: Path) -> Iterator[Check]:
 
 
 def recompute(root: Path) -> dict[str, pd.DataFrame]:
-    """The whole chain from the record to the tables: verdicts, scores, pairs, table1 to table4, figure2, and inputs;
-    and the source audit with the auditors' agreement from the instruments.
+    """The whole chain from the record to the tables: verdicts, scores, pairs, table1 to table4, figure2, and inputs.
+
+    The source audit is read, not derived again: its digest is pinned, and the stage ``instruments`` derives it.
 
     Raises ContractError where an input breaks its contract.
     """
     params = read_params(root / "params.yaml").base
     bootstrap = tables.Bootstrap(params.seed, params.resamples, params.level)
     index = contracts.INDEX.read(root / "data/instruments/index.csv")
-    audited = audit.audit_table(root=root / "data/instruments")
+    audited = contracts.AUDIT.read(root / "data/instruments/audit.csv")
     record = read_record(root / "data/record")
     replayed = verdicts.replay(record)
     suites = scores.suite_scores(replayed)
@@ -83,7 +84,6 @@ def recompute(root: Path) -> dict[str, pd.DataFrame]:
     return {
         "index": index,
         "audit": audited,
-        "agreement": audit.agreement(audited, params.seed, params.resamples, params.level),
         "suites": record["suites"],
         "verdicts": replayed,
         "scores": suites,
@@ -147,8 +147,6 @@ def reconstructed(root: Path) -> Iterator[Check]:
 def output_texts(frames: dict[str, pd.DataFrame]) -> dict[str, str]:
     """The committed text outputs that follow from the record and the instruments alone, {path below the root: text}."""
     texts = {
-        "data/instruments/agreement.csv": csv_text(frames["agreement"].sort_values(["scope", "of"])),
-        "data/instruments/audit.csv": csv_text(frames["audit"]),
         "figures/audit.csv": csv_text(audit.audit_shares(frames["audit"]).sort_values(["cell", "audit_class"])),
         "data/verdicts/historical.csv": csv_text(frames["verdicts"]),
         "data/scores/historical.csv": csv_text(frames["scores"]),
