@@ -48,6 +48,7 @@ class Table:
     """A CSV file whose numeric cells can be quoted as ``prefix/<key values>/<column>``.
 
     ``digits`` overrides the decimals of a column; with ``counts``, whole numbers above one are counts stored as floats.
+    ``blank`` is what an empty cell is quoted as; without it, empty cells can't be quoted.
     """
 
     prefix: str
@@ -55,6 +56,7 @@ class Table:
     key: tuple[str, ...]
     counts: bool = False
     digits: tuple[tuple[str, int], ...] = ()
+    blank: str | None = None
 
 
 @dataclass(frozen=True)
@@ -85,6 +87,9 @@ TABLES = (
     Table("quality", "data/cost/quality.csv", ("stage", "quality"), digits=(("low", 1), ("high", 1))),
     Table("by_detected", "data/cost/by_detected.csv", ("stage", "detected")),
 )
+PILOT = Table("pilot", "data/pilot/summary.csv", ("quantity",), counts=True, blank="undefined")
+"""Quoted if the file is there: a study with arms needs a model behind it, the rest of the report does not."""
+
 TALLIES = (
     Tally("published", "data/reference/published_values.csv", ("status",)),
     Tally("published_all", "data/reference/published_values.csv"),
@@ -133,7 +138,7 @@ def shown(text: str, column: str, digits: dict[str, int] = DIGITS, counts: bool 
 
 
 def _key(*parts: str) -> str:
-    return "/".join(re.sub(r"[^A-Za-z0-9.]+", "_", part).strip("_") for part in parts)
+    return "/".join(re.sub(r"[^A-Za-z0-9./]+", "_", part).strip("_") for part in parts)
 
 
 def cells(root: Path, table: Table) -> dict[str, Number]:
@@ -142,7 +147,7 @@ def cells(root: Path, table: Table) -> dict[str, Number]:
     for row in rows(root, table.path):
         names = [row[column] for column in table.key]
         for column in row.keys() - set(table.key):
-            printed = shown(row[column], column, DIGITS | dict(table.digits), table.counts)
+            printed = shown(row[column], column, DIGITS | dict(table.digits), table.counts) if row[column] else table.blank
             if printed is not None:
                 place = f"{table.path}: {', '.join(names)}: {column}"
                 found[f"{table.prefix}/{_key(*names, column)}"] = Number(printed, place)
@@ -222,7 +227,7 @@ def derived(root: Path) -> dict[str, Number]:
 def numbers(root: Path, resamples: int, level: float) -> dict[str, Number]:
     """Everything that the report may quote, by key. ``resamples`` and ``level`` are those behind the intervals."""
     found = printed_values(root) | settings(root, resamples, level) | derived(root)
-    for table in TABLES:
+    for table in (*TABLES, *([PILOT] if (root / PILOT.path).is_file() else [])):
         found |= cells(root, table)
     for tally in TALLIES:
         found |= tallies(root, tally)

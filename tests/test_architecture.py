@@ -20,7 +20,7 @@ LAYERS = [
     {"validity", "exchange", "live", "calls", "spend", "adjudication", "arms", "cost", "reconstruction"},
     {"tables", "published", "preflight", "suites", "episodes", "item_analysis", "profile_stability"},
     {"figures", "verification", "judges", "stage_agreement", "strategy_separation"},
-    {"audit_figure", "diagnostic_figures", "batches", "reading", "rulings"},
+    {"pilot", "audit_figure", "diagnostic_figures", "batches", "reading", "rulings"},
     {"canaries"},
     {"runs"},
     {"forecast", "studies"},

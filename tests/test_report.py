@@ -13,7 +13,7 @@ from regatta_lib import paths, report
 from regatta_lib.contracts import ContractError
 from regatta_lib.params import read_params
 
-SOURCE = (paths.PAPER / "report.typ").read_text(encoding="utf-8")
+SOURCE = "\n".join((paths.PAPER / name).read_text(encoding="utf-8") for name in ("report.typ", "pilot.typ"))
 COUNTED = r"two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fifteen|sixteen|twenty|thirty|hundred"
 NAMED = r"V[1-4](–V[1-4])?|S[1-4]"
 """The only digits that prose may hold: names of the diagnostics and of the strategies."""
@@ -78,6 +78,7 @@ def test_every_file_behind_a_number_or_a_picture_is_an_input_of_the_stage(number
     style = (paths.PAPER / "style.typ").read_text(encoding="utf-8")
     files = {number.source.partition(": ")[0] for number in numbers.values()} - {"params.yaml"}
     files |= {name[1:] for name in re.findall(r'"(/[a-z0-9_/]+\.[a-z]+)"', SOURCE + style)}
+    files |= {f"paper/{path.name}" for path in paths.PAPER.iterdir()} - {"paper/numbers.json", "paper/report.pdf"}
     inside = {name for name in files if any(name == dep or name.startswith(f"{dep}/") for dep in stage["deps"])}
     assert sorted(files - inside) == []
 
@@ -133,6 +134,12 @@ def test_quotation_of_an_unknown_key_stops_the_build(tmp_path):
         report.pdf(tmp_path)
 
 
+def test_the_pilot_is_reported_if_it_was_run(numbers):
+    run = (paths.VERDICTS / "demo.csv").is_file()
+    assert (paths.ROOT / report.PILOT.path).is_file() == run
+    assert ("pilot/mutation_effect/value" in numbers) == run
+
+
 @pytest.mark.parametrize(
     ("text", "column", "counts", "printed"),
     [
@@ -157,6 +164,13 @@ def test_tallies_count_rows_by_value_and_leave_out_empty_ones(tmp_path):
     by_truth = report.tallies(tmp_path, report.Tally("t", "a.csv", ("role", "truth")))
     assert {key: number.text for key, number in by_truth.items()} == {"t/fault/correct": "2"}
     assert report.tallies(tmp_path, report.Tally("t", "a.csv"))["t"].text == "3"
+
+
+def test_an_empty_cell_is_quoted_only_where_the_table_says_how(tmp_path):
+    (tmp_path / "a.csv").write_text("name,low\nkappa,\n", encoding="utf-8")
+    assert report.cells(tmp_path, report.Table("t", "a.csv", ("name",))) == {}
+    (number,) = report.cells(tmp_path, report.Table("t", "a.csv", ("name",), blank="undefined")).values()
+    assert (number.text, number.source) == ("undefined", "a.csv: kappa: low")
 
 
 def test_an_empty_table_is_refused(tmp_path):
