@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from regatta_lib import episodes, holdout, instruments, judges, suites
 from regatta_lib.calls import gathered
 from regatta_lib.canaries import CanaryResult, canaries
+from regatta_lib.contracts import ContractError
 from regatta_lib.items import Document, Fault, Ontology, Requirement
 from regatta_lib.models import Model
 from regatta_lib.params import Study
@@ -227,9 +228,13 @@ class Result:
 async def run(model: Model, study: Study, generators: dict[str, GeneratorSide], judged: dict[str, JudgeSide]) -> Result:
     """Run a study to its end. Canaries are asked among the real questions to the same judge.
 
-    Raises models.Pending where answers are still to come through an exchange, after all that can be asked was asked.
+    Raises models.Pending where answers are still to come through an exchange, after all that can be asked was asked,
+    and ContractError if no suite has a scenario.
     """
     scenarios, manifests = await generate(model, study, generators)
+    if not scenarios:
+        replies = {state: count for manifest in manifests for state, count in manifest.replies.items()}
+        raise ContractError(f"0 readable scenarios in {len(manifests)} suites (replies: {replies}), expected at least 1")
 
     async def about_answers() -> tuple[list[Episode], list[Ruling], list[Ruling], list[CanaryResult]]:
         ran = await act(model, study, judged, scenarios)

@@ -96,6 +96,13 @@ def test_a_suite_without_scenarios_is_noted_and_has_no_verdicts():
     assert {ruling.suite_id for ruling in found.rulings} == {"tester.S1.us_insurance.r1"}
 
 
+def test_a_study_without_any_scenario_is_one_clear_error():
+    model = Recorded(lambda request: "no scenarios today")
+    with pytest.raises(ContractError, match=r"0 readable scenarios in 2 suites \(replies: \{'answered': 3\}\)"):
+        run(model)
+    assert not model.of("agent")
+
+
 def test_an_error_that_is_no_pending_is_raised_and_stops_the_run():
     def answer(request):
         if request.call.startswith("agent/"):
