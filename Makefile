@@ -4,7 +4,7 @@ BIN := .venv/bin
 export PYTHONHASHSEED := 0
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
 
-.PHONY: help repro verify test setup archive notebooks pin bench lock clean
+.PHONY: help repro verify test setup site archive notebooks pin bench lock clean
 .DEFAULT_GOAL := help
 
 help: ## Show the targets.
@@ -29,6 +29,10 @@ setup: .venv/ready ## Install the pinned packages into .venv.
 	@$(BIN)/python -m pip install -qq --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	@touch $@
 
+site: setup ## Build the static site; open site/index.html.
+	@rm -rf site
+	@$(BIN)/python -m regatta_lib site
+
 archive: setup ## Write dist/regatta-VERSION.zip and its metadata: the same bytes on every run.
 	@$(BIN)/python -m regatta_lib archive
 
@@ -47,5 +51,5 @@ bench: setup ## Time the bootstrap beside a plain loop.
 lock: ## Resolve requirements.lock anew (needs uv).
 	uv pip compile --universal --generate-hashes --python-version 3.11 --all-extras --no-header --no-annotate --no-emit-index-url --output-file requirements.lock pyproject.toml
 
-clean: ## Remove .venv, dist and executed notebooks.
-	rm -rf .venv dist notebooks/executed/*.ipynb
+clean: ## Remove .venv, the site, dist and executed notebooks.
+	rm -rf .venv site dist notebooks/executed/*.ipynb

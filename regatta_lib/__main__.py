@@ -120,6 +120,20 @@ def verify(
 
 
 @app.command()
+def site(
+    folder: Annotated[Path, typer.Argument(help="Where to write; files there are replaced.")] = paths.ROOT / "site",
+) -> None:
+    """Build the static site from the executed notebooks, the documents and the data. Opens offline: FOLDER/index.html."""
+    from regatta_lib.contracts import write_atomic
+    from regatta_lib.site import build
+
+    files = build(paths.ROOT)
+    for name, content in files.items():
+        write_atomic(folder / name, content)
+    typer.echo(f"{folder / 'index.html'}: {sum(name.endswith('.html') for name in files)} pages, {len(files)} files")
+
+
+@app.command()
 def reproduce() -> None:
     """Run every offline stage again, verify, and prove that all committed outputs are byte-identical. Exit code 1 if not."""
     from regatta_lib import reproduction, verification

@@ -167,15 +167,15 @@ def counts_by_scheme(
     pairs: pd.DataFrame, strata: list[str], rng: np.random.Generator, resamples: int
 ) -> dict[str, np.ndarray]:
     """2×2 counts per fault (resamples × faults) when suites are drawn within the given strata."""
-    faults = sorted(pairs["fault_id"].unique())
-    counts = {name: np.zeros((resamples, len(faults))) for name in OUTCOMES}
+    faults = pd.Index(sorted(pairs["fault_id"].unique()))
+    counts = np.zeros((resamples, len(faults), len(OUTCOMES)))
     for _, stratum in pairs.groupby(strata) if strata else [((), pairs)]:
         wide = stratum.assign(**stage_counts(stratum)).pivot(index="suite_id", columns="fault_id", values=list(OUTCOMES))
-        values = np.stack([wide[name].reindex(columns=faults).fillna(0).to_numpy() for name in OUTCOMES], axis=-1)
-        sums = resampled_sums(rng, values, resamples).reshape(resamples, len(faults), len(OUTCOMES))
-        for position, name in enumerate(OUTCOMES):
-            counts[name] += sums[..., position]
-    return counts
+        present = wide["n11"].columns
+        values = np.stack([wide[name].fillna(0).to_numpy() for name in OUTCOMES], axis=-1)
+        sums = resampled_sums(rng, values, resamples).reshape(resamples, len(present), len(OUTCOMES))
+        counts[:, faults.get_indexer(present)] += sums
+    return {name: counts[..., position] for position, name in enumerate(OUTCOMES)}
 
 
 def mcnemar_family(pairs: pd.DataFrame, family: dict[str, int], correction: str) -> pd.DataFrame:

@@ -101,6 +101,7 @@ def run_stage(stage: str, params_file: Path = paths.PARAMS) -> Path:
             cwd=paths.ROOT,
             progress_bar=False,
             extra_arguments=["--log-level=CRITICAL"],
+            shutdown_kernel="immediate",
         )
     except papermill.exceptions.PapermillExecutionError as error:
         raise StageError(f"{source}: cell {error.exec_count}: {error.ename}: {error.evalue}") from None

@@ -9,7 +9,7 @@ import pytest
 from regatta_lib import paths
 
 LAYERS = [
-    {"paths", "records", "overlap", "scaffold"},
+    {"paths", "records", "overlap", "scaffold", "markup"},
     {"items"},
     {"contracts", "witnesses"},
     {"digest", "params", "schemas"},
@@ -19,10 +19,10 @@ LAYERS = [
     {"verdicts", "scores", "protocols", "models", "agreement"},
     {"validity", "exchange", "live", "calls", "spend", "adjudication", "arms", "cost", "reconstruction"},
     {"tables", "published", "preflight", "suites", "episodes", "item_analysis", "profile_stability"},
-    {"figures", "verification", "judges", "stage_agreement", "strategy_separation"},
+    {"figures", "verification", "browse", "judges", "stage_agreement", "strategy_separation"},
     {"pilot", "audit_figure", "diagnostic_figures", "batches", "reading", "rulings"},
-    {"canaries"},
-    {"runs"},
+    {"canaries", "casebook"},
+    {"runs", "site"},
     {"forecast", "studies"},
     {"study_commands"},
     {"__main__"},

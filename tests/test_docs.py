@@ -1,0 +1,282 @@
+"""What the documents say is true: every command is run or names its test, every path exists, both maps are current.
+
+``python tests/test_docs.py`` rewrites the two tables of docs/architecture.md.
+"""
+
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import click
+import pytest
+import typer
+from ruamel.yaml import YAML
+from test_architecture import LAYERS, WHEN_MADE
+
+from regatta_lib import __main__, paths
+from regatta_lib.contracts import write_atomic
+from regatta_lib.digest import sha256
+
+DOCUMENTS = [paths.ROOT / "README.md", paths.ROOT / "CONTRIBUTING.md", *sorted((paths.ROOT / "docs").glob("*.md"))]
+MAP = paths.ROOT / "docs/architecture.md"
+PROGRAMS = ("make", "regatta", "python", "ruff", "dvc", "conda", "uv", "pip", "sha256sum")
+PLACEHOLDER = re.compile(r"\b[A-Z]{3,}\b|…")
+
+# Run in a copy of the repository, in this order: exit code, and what the output contains.
+RUN = {
+    "regatta verify": (0, "2835 of 2835 reference values reproduced"),
+    "sha256sum -c data/reference/SHA256SUMS": (0, "data/reference/reference_values.csv: OK"),
+    "regatta cell new fr_banking": (0, "fr_banking: "),
+    "regatta cell check data/instruments/fr_banking": (1, "violations"),
+    "regatta cell check data/instruments/eu_banking": (0, "eu_banking: 0 violations"),
+    "regatta cell check data/instruments/us_fintech": (0, "us_fintech: 0 violations"),
+    "regatta cost replication": (0, "judge"),
+    "regatta cost retest": (0, "judge"),
+    "dvc dag": (0, "verdicts"),
+    "dvc metrics show": (0, "2835"),
+    "dvc plots show": (0, "index.html"),
+    "ruff check .": (0, "All checks passed!"),
+    "ruff format --check .": (0, "already formatted"),
+}
+# Too slow, or in need of a network or an answerer: what covers each. A test, a line of .ci/run, or the command in RUN that
+# the make target calls.
+COVERED = {
+    "make repro": ".ci/run",
+    "make test": ".ci/run",
+    "make site": "tests/test_site.py::built",
+    "make verify": "regatta verify",
+    "make notebooks": "tests/test_pipeline.py::test_notebook_is_narrative_with_outputs_and_no_logic",
+    "make lock": "tests/test_pipeline.py::test_the_lock_is_hashed_names_no_index_and_satisfies_pyproject",
+    "dvc repro": "tests/test_reproduction.py::test_a_failing_stage_stops_with_one_line",
+    "dvc repro --force": "tests/test_reproduction.py::test_a_failing_stage_stops_with_one_line",
+    "conda env create -f environment.yml": "tests/test_pipeline.py::test_the_conda_environment_resolves_to_the_same_lock",
+    "regatta cell check data/instruments/fr_banking --freeze": (
+        "tests/test_cells.py::test_a_change_after_the_freeze_is_named_and_a_new_freeze_is_a_decision"
+    ),
+    "regatta run replication": "tests/test_commands.py::test_an_expensive_run_is_not_started_without_consent",
+    "regatta run retest": "tests/test_commands.py::test_an_expensive_run_is_not_started_without_consent",
+    "regatta run demo": "tests/test_commands.py::test_packed_transcripts_replay",
+    "regatta pack retest": "tests/test_commands.py::test_packed_transcripts_replay",
+    "regatta exchange batches demo": "tests/test_commands.py::test_batches_are_dealt_once_and_collected",
+}
+
+
+def plain(line):
+    """A command without its comment and folder; ``python -m regatta_lib`` is ``regatta``."""
+    words = " ".join(re.sub(r"\s+#.*", "", line).strip().removeprefix("$ ").split())
+    return words.removeprefix(".venv/bin/").replace("python -m regatta_lib", "regatta")
+
+
+def commands(text):
+    """The commands of a document: lines of its code blocks, fenced or indented, and spans that are more than a name."""
+    found = []
+    for block in re.findall(r"^ *```\w*\n(.*?)^ *```", text, re.M | re.S):
+        found += block.splitlines()
+    text = re.sub(r"^ *```\w*\n.*?^ *```", "", text, flags=re.M | re.S)
+    found += re.findall(r"^ {4,}(\S.*)$", text, re.M)
+    found += re.findall(r"`([^`\n]+ [^`\n]+)`", text)
+    return [plain(line) for line in found if plain(line).split(" ")[0] in PROGRAMS]
+
+
+def said():
+    return list(dict.fromkeys(command for path in DOCUMENTS for command in commands(path.read_text(encoding="utf-8"))))
+
+
+def unknown_part(command):
+    """The word of a ``regatta`` or ``make`` command that does not exist, if any."""
+    program, *words = shlex.split(command)
+    if program == "make":
+        targets = re.findall(r"^([a-z]+):", (paths.ROOT / "Makefile").read_text(encoding="utf-8"), re.M)
+        return next((word for word in words if word not in targets), None)
+    if program != "regatta":
+        return None
+    node = typer.main.get_command(__main__.app)
+    for word in words:
+        if isinstance(node, click.Group) or hasattr(node, "commands"):
+            if word not in node.commands:
+                return word
+            node = node.commands[word]
+        elif word.startswith("--") and word.split("=")[0] not in {name for option in node.params for name in option.opts}:
+            return word
+    return None
+
+
+@pytest.fixture(scope="module")
+def workspace(tmp_path_factory):
+    """A copy of the repository in which commands may write."""
+    root = tmp_path_factory.mktemp("docs") / "regatta"
+    ignored = shutil.ignore_patterns(".venv", ".git", "executed", "site", "__pycache__", "dist", "tmp", "transcripts")
+    shutil.copytree(paths.ROOT, root, ignore=ignored)
+    write_atomic(root / ".dvc/config.local", "[core]\n    no_scm = true\n")
+    return root
+
+
+def test_every_document_has_been_read():
+    assert len(said()) >= 25
+    assert len(DOCUMENTS) >= 5
+
+
+@pytest.mark.parametrize("command", said())
+def test_every_command_is_run_or_covered_and_exists(command):
+    assert unknown_part(command) is None, f"no {unknown_part(command)} in {command}"
+    assert (
+        PLACEHOLDER.search(command) or command.count(" ") == 0 or command in RUN or command in COVERED or is_group(command)
+    )
+
+
+def is_group(command):
+    """Whether the command is named without its argument, as ``regatta cell new`` in a sentence."""
+    return any(known.startswith(f"{command} ") for known in (*RUN, *COVERED))
+
+
+@pytest.mark.parametrize("command", ["regatta verfy", "regatta cell make x", "regatta verify --reprot x", "make everything"])
+def test_the_check_of_commands_can_fail(command):
+    assert unknown_part(command)
+
+
+def test_commands_are_found_wherever_they_stand():
+    text = "a\n\n```sh\n$ make repro   # all\n```\n\n    regatta cost x\n\n- b `python -m regatta_lib verify` and `make`.\n"
+    assert commands(text) == ["make repro", "regatta cost x", "regatta verify"]
+
+
+@pytest.mark.parametrize("command", RUN)
+def test_command_does_what_is_said(command, workspace):
+    code, expected = RUN[command]
+    program, *words = shlex.split(command)
+    modules = {"regatta": "regatta_lib", "dvc": "dvc", "ruff": "ruff"}
+    call = [sys.executable, "-m", modules[program], *words] if program in modules else [program, *words]
+    done = subprocess.run(call, cwd=workspace, capture_output=True, text=True, check=False, env=environment(workspace))
+    assert done.returncode == code, done.stdout + done.stderr
+    assert expected in done.stdout + done.stderr
+
+
+def environment(root):
+    import os
+
+    return os.environ | {"PYTHONPATH": str(root), "DVC_NO_ANALYTICS": "1"}
+
+
+@pytest.mark.parametrize("command", COVERED)
+def test_what_covers_a_command_is_there(command):
+    evidence = COVERED[command]
+    if evidence == ".ci/run":
+        assert command in (paths.ROOT / ".ci/run").read_text(encoding="utf-8").splitlines()
+    elif evidence in RUN:
+        recipe = re.search(rf"^{command.split()[1]}:.*\n((?:\t.*\n)+)", (paths.ROOT / "Makefile").read_text(), re.M)[1]
+        assert evidence.replace("regatta", "-m regatta_lib") in recipe
+    else:
+        file, _, name = evidence.partition("::")
+        assert f"def {name}(" in (paths.ROOT / file).read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
+def test_paths_and_links_exist(path):
+    text = path.read_text(encoding="utf-8")
+    named = re.findall(r"`((?:data|docs|notebooks|regatta_lib|tests|figures|site_source|paper)(?:/[\w.-]+)*/?)`", text)
+    written = ("data/suites", "data/episodes", "data/transcripts", "data/exchange", "data/adjudication")
+    for name in [name for name in named if not (name.startswith(written) or re.search("fr_banking|STUDY", name))]:
+        assert (paths.ROOT / name).exists(), name
+    for target in re.findall(r"\]\(([^)#]+)", text):
+        assert target.startswith("http") or (path.parent / target).exists(), target
+
+
+def test_the_first_screen_of_the_readme():
+    """One sentence on the question, two commands, the last line to expect, its time, then the claims."""
+    first = (paths.ROOT / "README.md").read_text(encoding="utf-8").splitlines()[:32]
+    assert first[0] == "# REGATTA"
+    order = [
+        "make repro",
+        "make test",
+        "2835 of 2835 reference values reproduced",
+        "minutes",
+        "## Claims and where they are checked",
+    ]
+    places = [next(number for number, line in enumerate(first) if text in line) for text in order]
+    assert places == sorted(places)
+
+
+def test_the_readme_has_the_order_people_need():
+    headings = re.findall(r"^## (.+)$", (paths.ROOT / "README.md").read_text(encoding="utf-8"), re.M)
+    wanted = ["Run", "Verify without running anything", "Read", "Add a cell", "Run live", "How it is built"]
+    assert [heading for heading in headings if heading in wanted] == wanted
+
+
+def test_documents_name_no_machine():
+    for path in DOCUMENTS:
+        text = path.read_text(encoding="utf-8")
+        assert str(Path.home()) not in text and "/work/" not in text and "/tmp/" not in text, path
+
+
+def gathered(files):
+    """Paths in one cell: three or more of a folder are the folder and their number."""
+    folders = {}
+    for file in files:
+        folders.setdefault(str(Path(file).parent), []).append(file)
+    shown = [
+        [f"{folder} ({len(inside)} files)"] if len(inside) > 2 and folder != "data" else inside
+        for folder, inside in folders.items()
+    ]
+    return ", ".join(name for group in shown for name in group)
+
+
+def stage_table():
+    """The stages of dvc.yaml with what they read and write, as Markdown."""
+    stages = YAML(typ="safe").load((paths.ROOT / "dvc.yaml").read_text(encoding="utf-8"))["stages"]
+    lines = ["| stage | reads | writes |", "| --- | --- | --- |"]
+    for name, stage in stages.items():
+        reads = [dep for dep in stage["deps"] if dep not in (f"notebooks/{name}.ipynb", "regatta_lib", "requirements.lock")]
+        entries = [*stage.get("outs", []), *stage.get("metrics", [])]
+        files = [entry if isinstance(entry, str) else next(iter(entry)) for entry in entries]
+        lines.append(f"| {name} | {gathered(reads)} | {gathered(files) or 'nothing'} |")
+    return "\n".join(lines)
+
+
+def layer_table():
+    """The layers of tests/test_architecture.py, lowest first, as Markdown."""
+    lines = ["| layer | modules |", "| --- | --- |"]
+    lines += [f"| {number} | {', '.join(sorted(layer))} |" for number, layer in enumerate(LAYERS)]
+    return "\n".join(lines)
+
+
+TABLES = {"stages": stage_table, "layers": layer_table}
+
+
+def current_map():
+    """The architecture page with both tables as they should be."""
+    text = MAP.read_text(encoding="utf-8")
+    for name, table in TABLES.items():
+        body = f"<!-- {name}: begin -->\n\n{table()}\n\n<!-- {name}: end -->"
+        text = re.sub(rf"<!-- {name}: begin -->.*?<!-- {name}: end -->", lambda _, body=body: body, text, flags=re.S)
+    return text
+
+
+def test_the_map_is_current():
+    assert MAP.read_text(encoding="utf-8") == current_map(), "run: python tests/test_docs.py"
+
+
+def test_the_map_names_the_exception_to_the_order():
+    assert {module for module, _ in WHEN_MADE} == {"models"}
+    assert {name for _, name in WHEN_MADE} == {"exchange", "live"}
+
+
+def test_the_map_stays_on_one_page():
+    assert len(MAP.read_text(encoding="utf-8").splitlines()) <= 110
+
+
+def test_the_map_check_can_fail(monkeypatch):
+    monkeypatch.setitem(TABLES, "layers", lambda: layer_table() + "\n| 99 | utils |")
+    assert current_map() != MAP.read_text(encoding="utf-8")
+
+
+def test_running_the_commands_left_the_repository_alone(workspace):
+    """The commands above ran in a copy: pinned files there are unchanged, and nothing new is here."""
+    assert not (paths.INSTRUMENTS / "fr_banking").exists()
+    pinned = "data/reference/reference_values.csv"
+    assert sha256((workspace / pinned).read_bytes()) == sha256((paths.ROOT / pinned).read_bytes())
+
+
+if __name__ == "__main__":
+    write_atomic(MAP, current_map())
