@@ -4,7 +4,7 @@ BIN := .venv/bin
 export PYTHONHASHSEED := 0
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
 
-.PHONY: help repro verify test setup site archive notebooks pin bench lock clean
+.PHONY: help repro verify test setup site archive notebooks pin smoke bench lock clean
 .DEFAULT_GOAL := help
 
 help: ## Show the targets.
@@ -45,8 +45,13 @@ pin: ## Write data/reference/SHA256SUMS anew, after a reviewed change of what it
 	@find data/instruments data/record data/reference -type f ! -name '.*' ! -path data/reference/SHA256SUMS | LC_ALL=C sort \
 		| xargs sha256sum > data/reference/SHA256SUMS.tmp && mv data/reference/SHA256SUMS.tmp data/reference/SHA256SUMS
 
-bench: setup ## Time the bootstrap beside a plain loop.
+smoke: setup ## Run the harness end to end on a small local model: no key, no evidence either.
+	@$(BIN)/python -m pip install -qq --disable-pip-version-check --no-deps --require-hashes --requirement requirements-smoke.lock
+	@$(BIN)/python -m regatta_lib smoke
+
+bench: setup ## Time the bootstrap beside a plain loop, and calls per second beside the bare SDK.
 	@$(BIN)/python benchmarks/bootstrap.py
+	@$(BIN)/python -m benchmarks.throughput
 
 lock: ## Resolve requirements.lock anew (needs uv).
 	uv pip compile --universal --generate-hashes --python-version 3.11 --all-extras --no-header --no-annotate --no-emit-index-url --output-file requirements.lock pyproject.toml

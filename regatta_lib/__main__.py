@@ -56,14 +56,17 @@ def adjudicate_sample(
     seed: Annotated[int, typer.Option(min=0, help="Seed of the draw.")] = 20261030,
 ) -> None:
     """Draw a balanced, blinded sheet of STUDY's verdicts: XLSX and CSV for adjudicators, and the key to keep."""
-    from regatta_lib import adjudication, sheets
+    from regatta_lib import adjudication, instruments, jsonl, sheets
     from regatta_lib.contracts import VERDICTS, ContractError, csv_text, write_atomic
     from regatta_lib.stats import seeded
+    from regatta_lib.studies import definition
 
     if stage not in adjudication.QUESTIONS:
         raise ContractError(f"stage is {stage!r}, expected {' or '.join(adjudication.QUESTIONS)}")
-    episodes = paths.EPISODES / f"{study}.jsonl" if stage == "execution" else None
-    texts = adjudication.texts(paths.SUITES / f"{study}.jsonl", paths.INSTRUMENTS, episodes)
+    design = definition(study)
+    faults = {cell: instruments.read_judge_side(cell, design.instruments)[1] for cell in design.cells}
+    episodes = jsonl.EPISODES.read(paths.EPISODES / f"{study}.jsonl") if stage == "execution" else None
+    texts = adjudication.texts(jsonl.SCENARIOS.read(paths.SUITES / f"{study}.jsonl"), faults, episodes)
     verdicts = VERDICTS.read(paths.VERDICTS / f"{study}.csv")
     sheet, key = adjudication.draw_sample(verdicts, texts, stage, size, seeded(seed, f"adjudicate/{study}/{stage}"))
     instructions = adjudication.instructions(paths.ROOT / "docs" / "adjudication.md")

@@ -6,17 +6,18 @@ no strategy; the key, kept apart, ties the items to the judge's verdicts.
 
 import csv
 import io
-import json
 import unicodedata
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from ruamel.yaml import YAML
 
 from regatta_lib.agreement import agreement, cohen_kappa, percent_agreement
 from regatta_lib.contracts import ContractError, file_text
 from regatta_lib.digest import sha256
+from regatta_lib.items import Fault
+from regatta_lib.records import Episode, Scenario
 
 QUESTIONS = {
     "design": "Would running this scenario expose the fault?",
@@ -83,44 +84,37 @@ def draw_sample(
     return sheet[["item", "question", *SHOWN, *FILLED]], key[KEY]
 
 
-def texts(scenarios: Path, instruments: Path, episodes: Path | None = None) -> pd.DataFrame:
-    """What ``draw_sample`` can show: every scenario of a study with every fault of its cell, as the judge read them.
+def texts(
+    scenarios: Iterable[Scenario], faults: Mapping[str, Iterable[Fault]], episodes: Iterable[Episode] | None = None
+) -> pd.DataFrame:
+    """What ``draw_sample`` can show: every scenario with every fault of its cell, as the judge read them.
 
-    ``scenarios`` and ``episodes`` are JSONL files of a study, ``instruments`` the folder with a ``faults.yaml`` for each
-    cell. With ``episodes`` only the answers of the joint arm's first draw are shown, each beside its own fault.
+    ``faults`` are those of each cell, in the text that the study judged. With ``episodes`` only the answers of the joint
+    arm's first draw are shown, each beside its own fault.
     """
-    faults = {}
-    for path in sorted(instruments.glob("*/faults.yaml")):
-        loaded = YAML(typ="safe").load(file_text(path))
-        faults[loaded["cell"]] = {fault["id"]: fault["as_written"] for fault in loaded["faults"]}
-    rows = []
-    for line in file_text(scenarios).splitlines():
-        scenario = json.loads(line)
-        cell = scenario["suite_id"].split(".")[2]
-        if cell not in faults:
-            raise ContractError(f"{scenarios}: {scenario['suite_id']}: no faults for cell {cell!r} in {instruments}")
-        for fault, described in faults[cell].items():
-            rows.append(
-                {
-                    "suite_id": scenario["suite_id"],
-                    "target": fault,
-                    "scenario_number": scenario["scenario"],
-                    "faulty_behavior": described["injected_behavior"],
-                    "correct_behavior": described["correct_behavior"],
-                    "scenario": scenario["description"],
-                    "message": scenario["agent_input"],
-                    "expected_behavior": scenario["expected_behavior"],
-                    "agent_answer": "",
-                }
-            )
-    table = pd.DataFrame(rows)
+    table = pd.DataFrame(
+        [
+            {
+                "suite_id": scenario.suite_id,
+                "target": fault.id,
+                "scenario_number": scenario.scenario,
+                "faulty_behavior": fault.injected_behavior,
+                "correct_behavior": fault.correct_behavior,
+                "scenario": scenario.description,
+                "message": scenario.agent_input,
+                "expected_behavior": scenario.expected_behavior,
+                "agent_answer": "",
+            }
+            for scenario in scenarios
+            for fault in faults[scenario.suite_id.split(".")[2]]
+        ]
+    )
     if episodes is None:
         return table
-    answers = pd.DataFrame([json.loads(line) for line in file_text(episodes).splitlines()])
-    answers = answers[(answers["arm"] == "joint") & (answers["draw"] == 1)]
-    answers = answers.rename(columns={"fault_id": "target", "scenario": "scenario_number", "text": "agent_answer"})
     keys = ["suite_id", "target", "scenario_number"]
-    return table.drop(columns="agent_answer").merge(answers[[*keys, "agent_answer"]], on=keys, validate="one_to_one")
+    first = [(e.suite_id, e.fault_id, e.scenario, e.text) for e in episodes if e.arm == "joint" and e.draw == 1]
+    answers = pd.DataFrame(first, columns=[*keys, "agent_answer"])
+    return table.drop(columns="agent_answer").merge(answers, on=keys, validate="one_to_one")
 
 
 def instructions(document: Path) -> str:

@@ -1,6 +1,5 @@
 """The adjudication kit, from a constructed study to a filled sheet with a known result."""
 
-import json
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +10,9 @@ from historical import RESAMPLES, suite, table, the_verdicts, verdict
 from regatta_lib import adjudication, paths, sheets
 from regatta_lib.__main__ import main
 from regatta_lib.contracts import VERDICTS, ContractError, csv_text
+from regatta_lib.instruments import read_judge_side
+from regatta_lib.jsonl import SCENARIOS
+from regatta_lib.records import Episode, Scenario
 from regatta_lib.stats import seeded
 
 FAULTS = [f"IN-F{n}" for n in range(1, 6)]
@@ -196,50 +198,33 @@ def test_instructions_come_from_the_document_and_name_every_choice():
         assert f"- {reason}: {meaning}" in text
 
 
-def test_texts_pair_every_scenario_with_every_fault_of_its_cell(tmp_path):
-    folder = tmp_path / "instruments" / "us_insurance"
-    folder.mkdir(parents=True)
-    faults = "\n".join(
-        f"  - id: {fault}\n    as_written:\n      injected_behavior: wrong {fault}\n      correct_behavior: right {fault}"
-        for fault in FAULTS
-    )
-    (folder / "faults.yaml").write_text(f"cell: us_insurance\nfaults:\n{faults}\n", encoding="utf-8")
-    scenario = {"suite_id": suite(1), "scenario": 1, "description": "d", "agent_input": "m", "expected_behavior": "e"}
-    (tmp_path / "s.jsonl").write_text(json.dumps(scenario) + "\n", encoding="utf-8")
-    found = adjudication.texts(tmp_path / "s.jsonl", tmp_path / "instruments")
+SCENARIO = Scenario(suite(1), 1, "d", "m", "e", None, None)
+
+
+def test_texts_pair_every_scenario_with_every_fault_of_its_cell_in_the_text_judged():
+    faults = {"us_insurance": read_judge_side("us_insurance", "corrected")[1]}
+    found = adjudication.texts([SCENARIO], faults)
     assert found["target"].to_list() == FAULTS
-    assert found["faulty_behavior"].iloc[1] == "wrong IN-F2"
-    answer = {"suite_id": suite(1), "scenario": 1, "fault_id": "IN-F2", "arm": "joint", "draw": 1, "text": "I did"}
-    lines = [answer, answer | {"arm": "control"}, answer | {"draw": 2}]
-    (tmp_path / "e.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
-    one = adjudication.texts(tmp_path / "s.jsonl", tmp_path / "instruments", tmp_path / "e.jsonl")
-    assert one[["target", "agent_answer"]].to_numpy().tolist() == [["IN-F2", "I did"]]
-    (tmp_path / "s.jsonl").write_text(json.dumps(scenario | {"suite_id": "a.S1.vn_banking.r1"}), encoding="utf-8")
-    with pytest.raises(ContractError, match="no faults for cell 'vn_banking'"):
-        adjudication.texts(tmp_path / "s.jsonl", tmp_path / "instruments")
+    assert found["correct_behavior"].to_list() == [fault.correct_behavior for fault in faults["us_insurance"]]
+    assert found["agent_answer"].eq("").all()
+    answer = {"suite_id": suite(1), "scenario": 1, "fault_id": "IN-F2", "state": "answered", "key": "0"}
+    episodes = [
+        Episode(**answer, arm=arm, draw=draw, text=f"{arm} {draw}")
+        for arm, draw in (("joint", 1), ("joint", 2), ("control", 1))
+    ]
+    one = adjudication.texts([SCENARIO], faults, episodes)
+    assert one[["target", "agent_answer"]].to_numpy().tolist() == [["IN-F2", "joint 1"]]
 
 
 def test_the_commands_run_on_a_study(tmp_path, monkeypatch, capsys):
     """Sample and score as a user would, on a constructed study in another folder."""
-    for name in ("suites", "instruments", "verdicts", "adjudication"):
+    for name in ("suites", "verdicts", "adjudication"):
         monkeypatch.setattr(paths, name.upper(), tmp_path / name)
     monkeypatch.setattr(paths, "ROOT", tmp_path)
     (tmp_path / "docs").symlink_to(Path(__file__).parents[1] / "docs")
-    folder = tmp_path / "instruments" / "us_insurance"
-    folder.mkdir(parents=True)
-    faults = "".join(
-        f"  - id: {fault}\n    as_written: {{injected_behavior: wrong, correct_behavior: right}}\n" for fault in FAULTS
-    )
-    (folder / "faults.yaml").write_text(f"cell: us_insurance\nfaults:\n{faults}", encoding="utf-8")
-    (tmp_path / "suites").mkdir()
-    lines = [
-        {"suite_id": suite(n), "scenario": s, "description": "d", "agent_input": MESSAGE, "expected_behavior": "e"}
-        for n in range(1, 11)
-        for s in range(1, 7)
-    ]
-    text = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
-    (tmp_path / "suites" / "toy.jsonl").write_text(text, encoding="utf-8")
-    VERDICTS.write(study(), tmp_path / "verdicts" / "toy.csv")
+    written = [Scenario(suite(n), s, "d", MESSAGE, "e", None, None) for n in range(1, 11) for s in range(1, 7)]
+    SCENARIOS.write(written, tmp_path / "suites" / "demo.jsonl")
+    VERDICTS.write(study(), tmp_path / "verdicts" / "demo.csv")
 
     def run(*arguments):
         monkeypatch.setattr("sys.argv", ["regatta", "adjudicate", *map(str, arguments)])
@@ -248,21 +233,21 @@ def test_the_commands_run_on_a_study(tmp_path, monkeypatch, capsys):
         said = capsys.readouterr()
         return stopped.value.code, said.out, said.err
 
-    code, out, _ = run("sample", "toy", "--size", 20)
+    code, out, _ = run("sample", "demo", "--size", 20)
     assert code == 0 and "20 items; keep the key away from adjudicators" in out
-    sheet = tmp_path / "adjudication" / "toy.design.sheet.csv"
+    sheet = tmp_path / "adjudication" / "demo.design.sheet.csv"
     assert sheets.read_sheet(sheet.with_suffix(".xlsx")).equals(sheets.read_sheet(sheet))
-    key = adjudication.read_key(tmp_path / "adjudication" / "toy.design.key.csv").set_index("item")["judge"]
+    key = adjudication.read_key(tmp_path / "adjudication" / "demo.design.key.csv").set_index("item")["judge"]
     answered = sheets.read_sheet(sheet)
     answered["answer"] = ["yes" if key[item] else "no" for item in answered["item"]]
     sheet.write_bytes(sheets.csv_sheet(answered))
     code, out, _ = run("score", sheet)
     assert code == 0 and "20 items answered, 0 unclear, 0 blank" in out and "no disagreements" in out
-    assert (tmp_path / "adjudication" / "toy.design.score.csv").is_file()
+    assert (tmp_path / "adjudication" / "demo.design.score.csv").is_file()
     sheet.write_bytes(sheets.csv_sheet(answered.assign(answer="perhaps")))
     code, _, err = run("score", sheet)
     assert code == 2 and err.startswith("regatta: sheet: item-001: answer is 'perhaps'")
-    code, _, err = run("sample", "toy", "--stage", "coverage")
+    code, _, err = run("sample", "demo", "--stage", "coverage")
     assert code == 2 and "expected design or execution" in err
 
 
