@@ -4,7 +4,7 @@ BIN := .venv/bin
 export PYTHONHASHSEED := 0
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
 
-.PHONY: help repro verify test setup site notebooks pin smoke bench lock clean
+.PHONY: help repro verify test setup site archive notebooks pin smoke bench lock clean
 .DEFAULT_GOAL := help
 
 help: ## Show the targets.
@@ -33,6 +33,9 @@ site: setup ## Build the static site; open site/index.html.
 	@rm -rf site
 	@$(BIN)/python -m regatta_lib site
 
+archive: setup ## Write dist/regatta-VERSION.zip and its metadata: the same bytes on every run.
+	@$(BIN)/python -m regatta_lib archive
+
 notebooks: setup ## Re-run every stage and replace the committed notebooks by the executed ones.
 	@$(BIN)/dvc repro --force --quiet
 	@$(BIN)/python -m regatta_lib publish
@@ -53,5 +56,5 @@ bench: setup ## Time the bootstrap beside a plain loop, and calls per second bes
 lock: ## Resolve requirements.lock anew (needs uv).
 	uv pip compile --universal --generate-hashes --python-version 3.11 --all-extras --no-header --no-annotate --no-emit-index-url --output-file requirements.lock pyproject.toml
 
-clean: ## Remove .venv, the site and executed notebooks.
-	rm -rf .venv site notebooks/executed/*.ipynb
+clean: ## Remove .venv, the site, dist and executed notebooks.
+	rm -rf .venv site dist notebooks/executed/*.ipynb

@@ -154,6 +154,22 @@ def reproduce() -> None:
     raise typer.Exit(0 if verification.succeeded(checks) and not changed else 1)
 
 
+@app.command()
+def archive() -> None:
+    """Write the metadata of the archive, and the archive itself as dist/regatta-VERSION.zip: the same bytes on every run."""
+    from regatta_lib import archive
+    from regatta_lib.contracts import write_atomic
+    from regatta_lib.digest import sha256
+
+    for name, text in archive.metadata_texts(paths.ROOT).items():
+        write_atomic(paths.ROOT / name, text)
+    top = f"regatta-{archive.citation(paths.ROOT)['version']}"
+    names = archive.tracked_files(paths.ROOT)
+    content = archive.zipped(paths.ROOT, names, top)
+    write_atomic(paths.ROOT / "dist" / f"{top}.zip", content)
+    typer.echo(f"dist/{top}.zip: {len(names) + 1:,} files, {len(content):,} bytes, SHA-256 {sha256(content)}")
+
+
 cell = typer.Typer(no_args_is_help=True, help="Add a cell: scaffold its files, check them, freeze their hashes.")
 app.add_typer(cell, name="cell")
 

@@ -22,14 +22,15 @@ def digests(root: Path, names: list[str]) -> dict[str, str]:
     return {name: sha256((root / name).read_bytes()) if (root / name).is_file() else MISSING for name in names}
 
 
-def run_pipeline(root: Path) -> None:
-    """Run every stage with DVC, whether or not its inputs changed. Raises ContractError if a stage fails.
+def run_pipeline(root: Path, *only: str) -> None:
+    """Run every stage, or ``only`` those named, with DVC, whether or not inputs changed. Raises ContractError on failure.
 
     In an unpacked archive there is no git; DVC is told so in ``.dvc/config.local``.
     """
     if not (root / ".git").exists():
         write_atomic(root / ".dvc/config.local", "[core]\n    no_scm = true\n")
-    code = subprocess.run([sys.executable, "-m", "dvc", "repro", "--force", "--quiet"], cwd=root, check=False).returncode
+    command = [sys.executable, "-m", "dvc", "repro", "--force", "--quiet", *(["--single-item", *only] if only else [])]
+    code = subprocess.run(command, cwd=root, check=False).returncode
     if code:
         raise ContractError(f"{root / 'dvc.yaml'}: a stage failed (exit code {code}); its one-line reason is above")
 

@@ -47,6 +47,7 @@ COVERED = {
     "make repro": ".ci/run",
     "make test": ".ci/run",
     "make site": "tests/test_site.py::built",
+    "make archive": "tests/test_archive.py::test_the_same_bytes_from_the_repository_twice_and_from_the_unpacked_archive",
     "make verify": "regatta verify",
     "make notebooks": "tests/test_pipeline.py::test_notebook_is_narrative_with_outputs_and_no_logic",
     "make lock": "tests/test_pipeline.py::test_the_lock_is_hashed_names_no_index_and_satisfies_pyproject",
