@@ -18,7 +18,7 @@ def run(
     unresolved: Annotated[float, typer.Option(help="Exit code 1 above this share of rulings without a verdict.")] = 0.05,
 ) -> None:
     """Run STUDY, going on where an earlier run stopped, and write its results under data/."""
-    from regatta_lib.contracts import write_atomic
+    from regatta_lib.files import write_atomic
     from regatta_lib.forecast import ceiling
     from regatta_lib.params import read_params
     from regatta_lib.studies import definition, output_texts, run_study
@@ -75,7 +75,7 @@ exchange = typer.Typer(no_args_is_help=True, help="Answer a study through files:
 def exchange_batches(study: str, size: int = 60) -> None:
     """Deal the requests of STUDY that wait for an answer into batches of at most SIZE, under data/exchange/STUDY."""
     from regatta_lib import batches
-    from regatta_lib.contracts import write_atomic
+    from regatta_lib.files import write_atomic
     from regatta_lib.stats import seeded
     from regatta_lib.studies import definition, read_placements, waiting_requests
 
@@ -102,7 +102,7 @@ def exchange_batches(study: str, size: int = 60) -> None:
 def exchange_collect(study: str, served: str = typer.Option(..., help="The name of the model that answered.")) -> None:
     """Turn each replies-NNN.jsonl of STUDY that has no answers-NNN.jsonl yet into one, after checking all of them."""
     from regatta_lib import batches
-    from regatta_lib.contracts import write_atomic
+    from regatta_lib.files import write_atomic
     from regatta_lib.studies import read_placements
 
     folder = paths.EXCHANGE / study

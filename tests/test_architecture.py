@@ -9,7 +9,7 @@ import pytest
 from regatta_lib import paths
 
 LAYERS = [
-    {"paths", "records", "overlap", "scaffold", "markup"},
+    {"paths", "records", "files", "overlap", "scaffold", "markup"},
     {"items"},
     {"contracts", "witnesses"},
     {"digest", "params", "schemas"},
