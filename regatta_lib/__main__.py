@@ -143,15 +143,14 @@ def reproduce() -> None:
     """Run every offline stage again, verify, and prove that all committed outputs are byte-identical. Exit code 1 if not."""
     from regatta_lib import reproduction, verification
 
-    outputs = reproduction.pipeline_outputs(paths.ROOT)
-    before = reproduction.digests(paths.ROOT, outputs)
+    names = reproduction.committed_files(paths.ROOT)
+    committed = reproduction.committed_digests(paths.ROOT, names)
     reproduction.run_pipeline(paths.ROOT)
-    changed = reproduction.differences(paths.ROOT, before)
+    changed = reproduction.differences(paths.ROOT, committed)
     checks = verification.verify(paths.ROOT)
     for line in changed:
         typer.echo(f"FAILED {line}")
-    compared = len(outputs) + len(list(paths.NOTEBOOKS.glob("*.ipynb")))
-    typer.echo(f"{compared - len(changed)} of {compared} committed files byte-identical")
+    typer.echo(f"{len(names) - len(changed)} of {len(names)} committed files byte-identical")
     typer.echo("\n".join(verification.summary(checks)))
     raise typer.Exit(0 if verification.succeeded(checks) and not changed else 1)
 

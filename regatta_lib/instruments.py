@@ -69,7 +69,7 @@ def read_judge_side(
 ) -> tuple[tuple[Requirement, ...], tuple[Fault, ...]]:
     """The 25 requirements and five faults of a cell in one of their texts. Raises ContractError, one line a violation."""
     if text not in ("as_written", "corrected"):
-        raise ContractError(f"instruments.text: found {text!r}, expected as_written or corrected")
+        raise ContractError(f"text of the instruments: found {text!r}, expected as_written or corrected")
     folder = folder_of(cell, root)
     requirements = schemas.read(folder, "requirements").requirements
     faults = schemas.read(folder, "faults").faults

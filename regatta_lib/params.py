@@ -26,9 +26,8 @@ class Base(Section):
 
 
 class Instruments(Section):
-    """Which text of the instruments the harness uses, and their version."""
+    """The version of the instruments."""
 
-    text: Literal["as_written", "corrected"]
     version: str = Field(pattern=r"^[0-9]+\.[0-9]+\.[0-9]+$")
 
 

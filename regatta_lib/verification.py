@@ -18,6 +18,7 @@ from regatta_lib.digest import read_manifest, sha256
 from regatta_lib.files import ContractError, file_text
 from regatta_lib.params import read_params
 from regatta_lib.release import read_record
+from regatta_lib.reproduction import pipeline_outputs
 
 GROUPS = {
     "sha256": "pinned files",
@@ -27,6 +28,9 @@ GROUPS = {
     "output": "outputs",
 }
 PINNED = ("data/record", "data/instruments", "data/reference")
+PINNED_INPUTS = {"data/consistency/claims.csv", "data/validity/areas.csv"}
+TEXT = (".csv", ".jsonl", ".md", ".tex", ".yaml", ".svg")
+MADE_LATER = ("data/verification/", "paper/", "dvc.lock")
 MANIFEST = "data/reference/SHA256SUMS"
 TOLERANCE = 1e-14
 NOTHING = "nothing"
@@ -52,17 +56,19 @@ def _compare(group: str, key: str, expected: str, found: str, source: str) -> Ch
 
 
 def pinned_files(root: Path) -> Iterator[Check]:
-    """Every file below the pinned folders is listed in SHA256SUMS, and has the digest it lists."""
+    """Every file that SHA256SUMS lists has the digest it lists, and everything that must be listed is.
+
+    That is every file below the pinned folders, the two inputs made by hand, and every output of the pipeline but those
+    made after this check.
+    """
     listed = read_manifest(root / MANIFEST)
-    present = {
-        path.relative_to(root).as_posix()
-        for folder in PINNED
-        for path in (root / folder).rglob("*")
-        if path.is_file() and not path.name.startswith(".")
-    }
-    for name in sorted(listed.keys() | present - {MANIFEST}):
-        found = sha256((root / name).read_bytes()) if name in present else "no such file"
-        if name in present and b"\r\n" in (root / name).read_bytes():
+    below = (path for folder in PINNED for path in (root / folder).rglob("*"))
+    due = {path.relative_to(root).as_posix() for path in below if path.is_file() and not path.name.startswith(".")}
+    due |= PINNED_INPUTS | {name for name in pipeline_outputs(root) if not name.startswith(MADE_LATER)}
+    for name in sorted(listed.keys() | due - {MANIFEST}):
+        content = (root / name).read_bytes() if (root / name).is_file() else None
+        found = "no such file" if content is None else sha256(content)
+        if content and b"\r\n" in content and name.endswith(TEXT):
             found += " with CRLF line ends; a checkout that converts line ends changes every digest"
         yield _compare("sha256", name, listed.get(name, "not listed"), found, MANIFEST)
 

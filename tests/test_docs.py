@@ -51,8 +51,8 @@ COVERED = {
     "make verify": "regatta verify",
     "make notebooks": "tests/test_pipeline.py::test_notebook_is_narrative_with_outputs_and_no_logic",
     "make lock": "tests/test_pipeline.py::test_the_lock_is_hashed_names_no_index_and_satisfies_pyproject",
-    "dvc repro": "tests/test_reproduction.py::test_a_failing_stage_stops_with_one_line",
-    "dvc repro --force": "tests/test_reproduction.py::test_a_failing_stage_stops_with_one_line",
+    "dvc repro": "tests/test_archive.py::test_a_stage_runs_with_dvc_in_the_unpacked_archive",
+    "dvc repro --force": "tests/test_archive.py::test_a_stage_runs_with_dvc_in_the_unpacked_archive",
     "conda env create -f environment.yml": "tests/test_pipeline.py::test_the_conda_environment_resolves_to_the_same_lock",
     "regatta cell check data/instruments/fr_banking --freeze": (
         "tests/test_cells.py::test_a_change_after_the_freeze_is_named_and_a_new_freeze_is_a_decision"
@@ -109,7 +109,7 @@ def unknown_part(command):
 def workspace(tmp_path_factory):
     """A copy of the repository in which commands may write."""
     root = tmp_path_factory.mktemp("docs") / "regatta"
-    ignored = shutil.ignore_patterns(".venv", ".git", "executed", "site", "__pycache__", "dist", "tmp", "transcripts")
+    ignored = shutil.ignore_patterns(".venv", ".git", "executed", "site", "__pycache__", "dist", "tmp")
     shutil.copytree(paths.ROOT, root, ignore=ignored)
     write_atomic(root / ".dvc/config.local", "[core]\n    no_scm = true\n")
     return root

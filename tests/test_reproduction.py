@@ -1,3 +1,5 @@
+import subprocess
+
 import pytest
 
 from regatta_lib import paths, reproduction
@@ -19,32 +21,47 @@ def small(tmp_path):
     return tmp_path
 
 
-def before(root):
-    return reproduction.digests(root, reproduction.pipeline_outputs(root))
+def committed(root):
+    return reproduction.committed_digests(root, reproduction.committed_files(root))
 
 
 def test_no_difference_is_an_empty_list(small):
-    assert reproduction.differences(small, before(small)) == []
+    assert reproduction.committed_files(small) == ["dvc.lock", "notebooks/a.ipynb", "out.csv"]
+    assert reproduction.differences(small, committed(small)) == []
 
 
 def test_a_changed_a_vanished_and_an_absent_output_are_named(small):
-    state = before(small)
+    state = committed(small)
     (small / "out.csv").write_text("other")
     (line,) = reproduction.differences(small, state)
     assert line.startswith("out.csv: SHA-256 was ")
     (small / "out.csv").unlink()
     (line,) = reproduction.differences(small, state)
     assert line.endswith("is now missing")
-    (line,) = reproduction.differences(small, before(small))
+    (line,) = reproduction.differences(small, committed(small))
     assert line.startswith("out.csv: SHA-256 was missing")
 
 
 def test_a_notebook_that_differs_from_its_run_or_was_not_run_is_named(small):
-    state = before(small)
+    state = committed(small)
     (small / "notebooks/executed/a.ipynb").write_text("other")
-    assert reproduction.differences(small, state)[0].startswith("notebooks/a.ipynb: its outputs are not those")
+    assert reproduction.differences(small, state)[0].startswith("notebooks/a.ipynb: SHA-256 was ")
     (small / "notebooks/executed/a.ipynb").unlink()
-    assert reproduction.differences(small, state)[0].startswith("notebooks/a.ipynb: its outputs are not those")
+    assert reproduction.differences(small, state)[0].endswith("is now missing")
+
+
+def test_files_are_compared_with_the_commit_not_with_what_lies_there(small):
+    """A first run that changed a file must not make the second one pass."""
+    for command in (
+        ["init", "-q"],
+        ["add", "-A"],
+        ["-c", "user.name=t", "-c", "user.email=t@example.org", "commit", "-qm", "x"],
+    ):
+        subprocess.run(["git", *command], cwd=small, check=True)
+    assert reproduction.differences(small, committed(small)) == []
+    (small / "out.csv").write_text("changed by a run")
+    (line,) = reproduction.differences(small, committed(small))
+    assert line.startswith("out.csv: ")
 
 
 def pipeline(root, **stages):
@@ -86,3 +103,19 @@ def test_a_failing_stage_is_named_and_nothing_that_waits_for_it_runs(tmp_path):
         reproduction.run_pipeline(tmp_path)
     assert not (tmp_path / "b").exists()
     assert not (tmp_path / "dvc.lock").exists()
+
+
+def test_a_stage_that_writes_nothing_does_not_pass_with_an_old_file(tmp_path):
+    pipeline(tmp_path, first=([], ["out.csv"], "'true'"))
+    (tmp_path / "out.csv").write_text("from an earlier run")
+    with pytest.raises(ContractError, match=r"out\.csv: its stage ran but did not write it"):
+        reproduction.run_pipeline(tmp_path)
+
+
+def test_what_was_there_is_put_back_when_a_stage_fails(tmp_path):
+    pipeline(tmp_path, first=([], ["a"], "exit 3"), second=(["a"], ["b"], "touch b"))
+    (tmp_path / "b").write_text("from an earlier run")
+    with pytest.raises(ContractError):
+        reproduction.run_pipeline(tmp_path)
+    assert (tmp_path / "b").read_text() == "from an earlier run"
+    assert not list(tmp_path.glob(".aside-*"))
