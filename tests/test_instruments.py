@@ -183,14 +183,14 @@ calls = (
 for call in calls:
     opened.clear()
     call()
-    print(" ".join(sorted({path for path in opened if path.endswith(".yaml")})))
+    print("\\t".join(sorted({path for path in opened if path.endswith(".yaml")})))
 """
 
 
 def test_the_generator_side_opens_no_judge_side_file():
     """Every file that the interpreter opens is seen by the hook, by whatever function it is opened."""
     result = subprocess.run([sys.executable, "-c", SPY], cwd=paths.ROOT, capture_output=True, text=True, check=True)
-    generator, judge = ({Path(name).stem for name in line.split()} for line in result.stdout.splitlines())
+    generator, judge = ({Path(name).stem for name in line.split("\t")} for line in result.stdout.splitlines())
     assert generator == set(instruments.GENERATOR_SIDE)
     assert judge == {"requirements", "faults"} <= set(instruments.JUDGE_SIDE)
     assert not generator & set(instruments.JUDGE_SIDE)
