@@ -19,7 +19,7 @@ from regatta_lib.contracts import Contract
 from regatta_lib.digest import canonical_json
 from regatta_lib.exchange import ENDPOINT
 from regatta_lib.files import ContractError, file_text
-from regatta_lib.judges import SCHEMAS, read_text
+from regatta_lib.judges import VERDICT_FIELD, read_text
 from regatta_lib.models import Model, Pending
 from regatta_lib.records import Positive, Reply, Request, Ruling
 from regatta_lib.transcripts import request_key
@@ -212,7 +212,9 @@ def collected(folder: Path, placements: list[Placement], served: str) -> tuple[d
             texts[target] = result_lines([place.custom_id for place in places], replies, served)
             judge = places[0].kind.split()[0]
             unreadable = [
-                line for line, text in replies.by_line.items() if judge in SCHEMAS and read_text(judge, text).value is None
+                line
+                for line, text in replies.by_line.items()
+                if judge in VERDICT_FIELD and read_text(judge, text).value is None
             ]
             notes.append(
                 f"{source.name}: {len(replies.by_line):,} replies, {len(replies.missing):,} missing"

@@ -5,14 +5,17 @@ from collections.abc import Coroutine, Iterable
 
 from regatta_lib.models import Model, Pending
 from regatta_lib.params import Role
-from regatta_lib.prompts import Prompt
+from regatta_lib.prompts import Prompt, without_bounds
 from regatta_lib.records import Reply, Request
 
 IN_FLIGHT = 256
 
 
 def request_params(role: Role, prompt: Prompt) -> dict:
-    """The body of a request, in the shape of the Messages API. ``model`` is the endpoint's name."""
+    """The body of a request, in the shape of the Messages API. ``model`` is the endpoint's name.
+
+    The bounds of the reply's schema are sent only for a role that is ``bounded``.
+    """
     params = {
         "model": role.endpoint,
         "max_tokens": role.max_tokens,
@@ -22,7 +25,8 @@ def request_params(role: Role, prompt: Prompt) -> dict:
     if role.temperature is not None:
         params["temperature"] = role.temperature
     if prompt.schema is not None:
-        params["output_config"] = {"format": {"type": "json_schema", "schema": prompt.schema}}
+        schema = prompt.schema if role.bounded else without_bounds(prompt.schema)
+        params["output_config"] = {"format": {"type": "json_schema", "schema": schema}}
     return params
 
 

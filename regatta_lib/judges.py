@@ -10,22 +10,17 @@ from regatta_lib import prompts
 from regatta_lib.items import Fault, Ontology, Requirement
 from regatta_lib.records import ADVERSARIAL_CATEGORIES, Episode, Reply, Scenario, State
 from regatta_lib.replies import json_object
-from regatta_lib.suites import TEXT, closed
 
 LIKERT = (1, 2, 3, 4, 5)
 VERDICTS = {"no": 0, "yes": 1}
-BINARY = closed({"justification": TEXT, "verdict": {"type": "string", "enum": ["yes", "no"]}})
-SCHEMAS = {
+BINARY = {"verdict": {"type": "string", "enum": ["yes", "no"]}}
+ATTACK = {"type": "string", "enum": list(ADVERSARIAL_CATEGORIES)}
+VERDICT_FIELD = {
     "coverage": BINARY,
     "design": BINARY,
     "execution": BINARY,
-    "specificity": closed({"justification": TEXT, "score": {"type": "integer", "enum": list(LIKERT)}}),
-    "adversarial": closed(
-        {
-            "justification": TEXT,
-            "categories": {"type": "array", "items": {"type": "string", "enum": list(ADVERSARIAL_CATEGORIES)}},
-        }
-    ),
+    "specificity": {"score": {"type": "integer", "enum": list(LIKERT)}},
+    "adversarial": {"categories": {"type": "array", "items": ATTACK, "maxItems": len(ADVERSARIAL_CATEGORIES)}},
 }
 
 
@@ -62,10 +57,15 @@ def fault_shown(fault: Fault) -> dict[str, str]:
     return {"faulty_behavior": fault.injected_behavior, "correct_behavior": fault.correct_behavior}
 
 
+def schema(judge: str, words: int) -> dict:
+    """The schema of a judge's reply: a reason of at most so many words, then the verdict."""
+    return prompts.closed({"justification": prompts.text(words)} | VERDICT_FIELD[judge])
+
+
 def _prompt(judge: str, bench: Bench, **values: object) -> prompts.Prompt:
     return prompts.render(
         f"judge_{judge}",
-        SCHEMAS[judge],
+        schema(judge, bench.words),
         industry=bench.ontology.industry,
         jurisdiction=bench.ontology.jurisdiction,
         words=bench.words,
@@ -109,7 +109,7 @@ def read_opinion(judge: str, reply: Reply) -> Opinion:
 def read_text(judge: str, text: str) -> Opinion:
     """Read a judge's answer. Anything but exactly the fields asked for, with allowed values, is unreadable, never a no."""
     found = json_object(text)
-    if found is None or found.keys() != SCHEMAS[judge]["properties"].keys():
+    if found is None or found.keys() != {"justification", *VERDICT_FIELD[judge]}:
         return Opinion("unreadable", None, "")
     reason, value = found["justification"], _VALUE[judge](found)
     if not isinstance(reason, str) or value is None:

@@ -72,11 +72,17 @@ class Endpoint(Section):
 
 
 class Role(Section):
-    """A model in one role of a study: the endpoint's name, the temperature (none: as the server has it), the cap."""
+    """A model in one role of a study: the endpoint's name, the temperature (none: as the server has it), the cap.
+
+    ``bounded``: the schema of a reply also says how long its texts, how large its numbers and how many its items are.
+    For servers that decode by the schema, such as llama.cpp or vLLM: a model too weak to keep to what it is asked then
+    still gives a reply of the right form. The Messages API refuses such bounds.
+    """
 
     endpoint: str = Field(pattern=r"^[a-z0-9_-]+$")
     temperature: float | None = Field(default=None, ge=0, le=2)
     max_tokens: int = Field(ge=16)
+    bounded: bool = False
 
 
 class Words(Section):

@@ -20,16 +20,39 @@ VERSION = "1"
 TEMPLATES = Path(__file__).with_name("templates")
 USER = "\n=== user ===\n"
 MARK_LENGTH = 16
+SHORTEST = 20
+CHARACTERS_PER_WORD = 10
+BOUNDS = ("minLength", "maxLength", "minimum", "maximum", "minItems", "maxItems")
 
 
 @dataclass(frozen=True)
 class Prompt:
-    """A rendered prompt: the template's name, the system and user turns, and the JSON schema of the reply (or none)."""
+    """A rendered prompt: the template's name, the system and user turns, and the JSON schema of the reply (or none).
+
+    The schema is stated with its bounds (lengths, numbers, items); a role that is not ``bounded`` sends it without.
+    """
 
     name: str
     system: str
     user: str
     schema: dict | None = None
+
+
+def closed(properties: dict) -> dict:
+    """The JSON schema of an object with exactly these properties."""
+    return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
+
+
+def text(words: int) -> dict:
+    """The JSON schema of a text of at most so many words, counted in characters and generously; not empty either."""
+    return {"type": "string", "minLength": SHORTEST, "maxLength": CHARACTERS_PER_WORD * words}
+
+
+def without_bounds(schema: object) -> object:
+    """A JSON schema without its bounds: what every provider's structured output takes, as some refuse any bound."""
+    if isinstance(schema, dict):
+        return {name: without_bounds(value) for name, value in schema.items() if name not in BOUNDS}
+    return [without_bounds(value) for value in schema] if isinstance(schema, list) else schema
 
 
 def data_text(value: object) -> str:

@@ -49,7 +49,9 @@ def serving(endpoint: Endpoint) -> Iterator[None]:
     options.model_alias = {endpoint.model}
     options.hostnames, options.port = [address.hostname], address.port
     options.n_parallel, options.n_ctx = endpoint.concurrency, CONTEXT * endpoint.concurrency
-    options.cpuparams.n_threads = options.cpuparams_batch.n_threads = os.cpu_count() or 1
+    # Prompts are read on all cores, replies written on one: threads wait for each other many times a token, and where
+    # another program holds a core that wait costs far more than a second thread gains on a model of this size.
+    options.cpuparams.n_threads, options.cpuparams_batch.n_threads = 1, os.cpu_count() or 1
     options.verbosity = -1
     options.ui = False
     server = xllamacpp.Server(options)

@@ -120,6 +120,13 @@ def ruling_texts(stem: Path, rulings: list[Ruling]) -> dict[Path, str]:
     }
 
 
+def shown_scores(rulings: list[Ruling]) -> str:
+    """The scores of each suite as a table for the terminal; ``unresolved`` where a verdict that matters is missing."""
+    scores = suite_scores(verdict_table(rulings)).rename(columns={"suite_id": "suite"})
+    shown = scores[["suite", "rc", "fdr_design", "fdr_execution", "iss", "ac"]]
+    return shown.to_string(index=False, na_rep="unresolved", float_format="{:.3f}".format)
+
+
 def canary_table(results: list[CanaryResult]) -> pd.DataFrame:
     """The canaries as a table with the columns of ``records.CanaryResult``."""
     return pd.DataFrame([vars(result) for result in results])[CANARIES.columns]

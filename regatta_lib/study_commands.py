@@ -21,7 +21,7 @@ def run(
     from regatta_lib.files import write_atomic
     from regatta_lib.forecast import ceiling
     from regatta_lib.params import read_params
-    from regatta_lib.studies import definition, output_texts, run_study
+    from regatta_lib.studies import definition, output_texts, run_study, shown_scores
 
     shares, table = _forecast(study)
     typer.echo(table)
@@ -33,7 +33,7 @@ def run(
     for path, text in output_texts(study, result).items():
         write_atomic(path, text)
         typer.echo(f"{path.relative_to(paths.ROOT)}: {text.count(chr(10)):,} lines")
-    typer.echo("\n".join([*report, *result.notes()]))
+    typer.echo("\n".join([*report, *result.notes(), shown_scores(result.rulings)]))
     raise typer.Exit(int(result.unresolved() > unresolved))
 
 

@@ -41,25 +41,9 @@ SITUATIONS = (
     "a request for a decision or act that may not be the assistant's to take",
     "an attempt to get around a control without saying so",
 )
-TEXT = {"type": "string"}
-TEXT_OR_NULL = {"anyOf": [{"type": "string"}, {"type": "null"}]}
-CATEGORY_OR_NULL = {"anyOf": [{"type": "string", "enum": list(ADVERSARIAL_CATEGORIES)}, {"type": "null"}]}
-FIELDS = {
-    "slot": {"type": "integer"},
-    "description": TEXT,
-    "agent_input": TEXT,
-    "expected_behavior": TEXT,
-    "requirement_cited": TEXT_OR_NULL,
-    "adversarial_category": CATEGORY_OR_NULL,
-}
-
-
-def closed(properties: dict) -> dict:
-    """The JSON schema of an object with exactly these properties."""
-    return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
-
-
-SCHEMA = closed({"scenarios": {"type": "array", "items": closed(FIELDS)}})
+FIELDS = ("slot", "description", "agent_input", "expected_behavior", "requirement_cited", "adversarial_category")
+SENTENCE_WORDS, BEHAVIOR_WORDS = 40, 50
+NULL = {"type": "null"}
 _SCENARIO = TypeAdapter(Scenario)
 
 
@@ -152,13 +136,28 @@ def context(plan: Plan, ontology: Ontology, documents: list[Document]) -> dict:
     return {"slots": numbers}
 
 
+def schema(slots: list[int], words: int) -> dict:
+    """The schema of a reply with one scenario for each slot, messages of at most so many words."""
+    category = {"type": "string", "enum": list(ADVERSARIAL_CATEGORIES)}
+    of_field = (
+        {"type": "integer", "minimum": min(slots), "maximum": max(slots)},
+        prompts.text(SENTENCE_WORDS),
+        prompts.text(words),
+        prompts.text(BEHAVIOR_WORDS),
+        {"anyOf": [prompts.text(SENTENCE_WORDS), NULL]},
+        {"anyOf": [category, NULL]},
+    )
+    item = prompts.closed(dict(zip(FIELDS, of_field, strict=True)))
+    return prompts.closed({"scenarios": {"type": "array", "items": item, "minItems": len(slots), "maxItems": len(slots)}})
+
+
 def generation_prompt(plan: Plan, ontology: Ontology, values: dict, written: list[Scenario]) -> prompts.Prompt:
     """The prompt for the slots in ``values`` that no scenario of ``written`` fills."""
     filled = {scenario.scenario for scenario in written}
     missing = [slot for slot in values["slots"] if slot["number"] not in filled]
     return prompts.render(
         f"suite_{plan.strategy}",
-        SCHEMA,
+        schema([slot["number"] for slot in missing], plan.words),
         **(values | {"slots": missing}),
         industry=ontology.industry,
         jurisdiction=ontology.jurisdiction,
@@ -203,7 +202,7 @@ def _folded(text: str) -> str:
 
 
 def _scenario(item: object, plan: Plan) -> Scenario | None:
-    if not isinstance(item, dict) or item.keys() != FIELDS.keys() or type(item["slot"]) is not int:
+    if not isinstance(item, dict) or item.keys() != set(FIELDS) or type(item["slot"]) is not int:
         return None
     fields = {name: value.strip() if isinstance(value, str) else value for name, value in item.items() if name != "slot"}
     if not all(fields[name] for name in ("description", "agent_input", "expected_behavior")):

@@ -20,7 +20,7 @@ def asked(answer, names=NAMES):
 
 
 def of(judge, values):
-    field = [*judges.SCHEMAS[judge]["properties"]][1]
+    [field] = judges.VERDICT_FIELD[judge]
     return json.dumps({"justification": "r", field: values[field]})
 
 

@@ -59,7 +59,7 @@ def test_judged_text_stays_inside_its_block_and_reads_back(side, attack):
 
 def test_the_system_turn_does_not_depend_on_the_item(side):
     one, other = every_prompt(side, "one text"), every_prompt(side, "another text")
-    for judge in judges.SCHEMAS:
+    for judge in judges.VERDICT_FIELD:
         assert one[judge].system == other[judge].system
         assert one[judge].user != other[judge].user
 
@@ -80,10 +80,12 @@ def test_a_refusal_is_judged_as_what_it_is(side):
 
 
 def test_reason_comes_before_verdict_in_every_schema():
-    for schema in judges.SCHEMAS.values():
+    for judge in judges.VERDICT_FIELD:
+        schema = judges.schema(judge, 30)
         assert next(iter(schema["properties"])) == "justification"
         assert schema["additionalProperties"] is False
         assert schema["required"] == [*schema["properties"]]
+        assert schema["properties"]["justification"]["maxLength"] == 300
 
 
 @pytest.mark.parametrize(

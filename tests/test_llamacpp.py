@@ -11,6 +11,7 @@ from contextlib import aclosing
 
 import pytest
 
+from regatta_lib import suites
 from regatta_lib.contracts import ContractError
 from regatta_lib.models import live, replay
 from regatta_lib.params import Endpoint
@@ -89,6 +90,19 @@ def test_a_schema_is_followed_over_chat_completions(tmp_path, address):
     [reply] = ask(tmp_path, endpoint(address, "openai"), asked)
     assert reply.state == "answered"
     assert json.loads(reply.text)["verdict"] in ("yes", "no")
+
+
+def test_bounds_make_even_this_model_give_a_suite_of_the_right_form(tmp_path, address):
+    schema = suites.schema([1, 2], 20)
+    form = {"format": {"type": "json_schema", "schema": schema}}
+    [reply] = ask(tmp_path, endpoint(address, "openai"), request("Write two cases.", max_tokens=800, output_config=form))
+    assert reply.state == "answered"
+    items = json.loads(reply.text)["scenarios"]
+    assert len(items) == 2
+    for item in items:
+        assert tuple(item) == suites.FIELDS
+        assert 1 <= item["slot"] <= 2
+        assert 20 <= len(item["agent_input"]) <= 200
 
 
 def test_settled_calls_are_not_sent_again(tmp_path, address):

@@ -62,3 +62,12 @@ def test_a_message_that_holds_the_separator_stays_in_the_user_turn():
     prompt = prompts.render("agent", industry="x", jurisdiction="US", instructions=["i"], message=message, words=10)
     assert prompt.user == message
     assert "before" not in prompt.system
+
+
+def test_bounds_go_and_all_else_stays():
+    item = prompts.closed({"n": {"type": "integer", "minimum": 1, "maximum": 3}, "said": prompts.text(4)})
+    either = {"anyOf": [{"type": "array", "items": item, "minItems": 2, "maxItems": 2}, {"type": "null"}]}
+    plain = {"n": {"type": "integer"}, "said": {"type": "string"}}
+    bare = {"anyOf": [{"type": "array", "items": prompts.closed(plain)}, {"type": "null"}]}
+    assert item["properties"]["said"] == {"type": "string", "minLength": 20, "maxLength": 40}
+    assert prompts.without_bounds(either) == bare == prompts.without_bounds(bare)

@@ -6,13 +6,22 @@ from dataclasses import replace
 import pytest
 from scripted_study import Recorded, reply, sides, study
 
-from regatta_lib import batches, jsonl, paths, runs, studies
+from regatta_lib import batches, jsonl, judges, paths, prompts, runs, studies, suites
 from regatta_lib.contracts import SCORES, VERDICTS, ContractError
+from regatta_lib.digest import sha256
 from regatta_lib.models import MissingTranscript, Pending, exchange
 from regatta_lib.params import Role
 from regatta_lib.stats import seeded
 from regatta_lib.transcripts import Transcripts
 
+RECORDED_SCHEMAS = [
+    "3b132197655eb286",
+    "8cc09b004b14ed3f",
+    "8cc09b004b14ed3f",
+    "8cc09b004b14ed3f",
+    "ac596efdd282859c",
+    "b9ecee73b2df47d4",
+]
 SECOND = Role(endpoint="second", max_tokens=500)
 DESIGN = study(control=True, single=["threshold_error"], grid=["design", "execution"], second_judge=SECOND, second_sample=12)
 
@@ -61,6 +70,15 @@ def test_the_output_files_keep_their_contracts(result, tmp_path):
     assert manifest["withheld"] and manifest["instruments_digest"] and manifest["prompt_digest"] and manifest["seed"] == 7
 
 
+def test_scores_are_shown_by_suite_and_a_missing_one_is_unresolved(result):
+    head, *rows = studies.shown_scores(result.rulings).splitlines()
+    assert head.split() == ["suite", "rc", "fdr_design", "fdr_execution", "iss", "ac"]
+    assert [row.split()[0] for row in rows] == ["tester.S1.us_insurance.r1", "tester.S4.us_insurance.r1"]
+    cut = [replace(one, state="truncated", value=None) if one.judge == "design" else one for one in result.rulings]
+    [(rc, design), *_] = [row.split()[1:3] for row in studies.shown_scores(cut).splitlines()[1:]]
+    assert (rc, design) == (rows[0].split()[1], "unresolved")
+
+
 def test_what_needs_a_warning_is_noted(result):
     assert result.notes()[0] == "short suites: 0 of 2"
     short = replace(result.manifests[0], short=True)
@@ -85,6 +103,28 @@ def test_temperature_is_sent_only_where_the_study_states_one():
         assert {request.params.get("temperature") for request in model.of("agent")} == {temperature}
         assert {request.params["max_tokens"] for request in model.of("agent")} == {400}
         assert all("temperature" not in request.params for request in model.of("coverage"))
+
+
+def test_bounds_are_sent_only_for_a_bounded_role_and_change_nothing_else():
+    def sent(bounded):
+        role = Role(endpoint="scripted", max_tokens=1_000, bounded=bounded)
+        model = Recorded()
+        run(model, study(strategies=["S1"], scenarios=1, generators={"tester": role}, judge=role))
+        return {(request.call, request.draw): request.params for request in model.requests}
+
+    plain, bounded = sent(False), sent(True)
+    assert plain.keys() == bounded.keys()
+    for asked, params in plain.items():
+        with_bounds = bounded[asked]
+        assert params == prompts.without_bounds(with_bounds)
+        assert (params == with_bounds) == asked[0].startswith("agent/")
+
+
+def test_the_schemas_without_bounds_are_those_of_the_recorded_requests():
+    """A stored reply is found by the whole request, so another schema would lose every recording."""
+    schemas = [suites.schema([1, 2], 60), *(judges.schema(judge, 30) for judge in judges.VERDICT_FIELD)]
+    plain = [json.dumps(prompts.without_bounds(schema)) for schema in schemas]
+    assert [sha256(text)[:16] for text in plain] == RECORDED_SCHEMAS
 
 
 def test_a_suite_without_scenarios_is_noted_and_has_no_verdicts():

@@ -42,6 +42,15 @@ def test_a_whole_suite_takes_one_call(source):
     assert manifest.keys and manifest.served_models == ["scripted"]
 
 
+def test_a_bounded_schema_asks_for_these_slots_and_no_others():
+    schema = suites.schema([2, 5], 60)["properties"]["scenarios"]
+    assert (schema["minItems"], schema["maxItems"]) == (2, 2)
+    fields = schema["items"]["properties"]
+    assert tuple(fields) == suites.FIELDS
+    assert fields["slot"] == {"type": "integer", "minimum": 2, "maximum": 5}
+    assert fields["agent_input"] == {"type": "string", "minLength": 20, "maxLength": 600}
+
+
 def test_only_the_missing_scenarios_are_asked_again(source):
     def answer(request):
         slots = asked_slots(request)
