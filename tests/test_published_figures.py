@@ -10,7 +10,7 @@ from fractions import Fraction
 import pytest
 from historical import RESAMPLES, the_index, the_pairs, the_scores, the_verdicts
 
-from regatta_lib import consistency, cost, paths, records, release, tables, validity
+from regatta_lib import consistency, cost, paths, release, tables, validity
 from regatta_lib.item_analysis import NEARLY_ALWAYS, RARELY
 from regatta_lib.profile_stability import reference_order
 
@@ -25,7 +25,8 @@ RANGES = validity.strategy_range(SCORES)
 DETECTION = RANGES[["fdr_design", "fdr_execution"]]
 INDEX = the_index()
 SUITES = release.read_record(paths.RECORD)["suites"]
-BOUND = cost.bound(records.SCENARIOS_PER_SUITE, records.REQUIREMENTS_PER_CELL, len(records.FAULT_CATEGORIES))
+PER_CELL = INDEX.groupby(["role", "cell"]).size().groupby("role").max()
+BOUND = cost.bound(SUITES["scenarios"].max(), PER_CELL["requirement"], PER_CELL["fault"])
 
 FIGURES = [
     ("checklist items", "Abstract; §I p. 1", "125", (INDEX["role"] == "requirement").sum()),
