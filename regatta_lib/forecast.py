@@ -1,7 +1,8 @@
 """Forecast: how many calls, tokens and dollars a study comes to, before anything is sent.
 
 Calls follow from the design. Tokens are characters of the rendered prompts divided by a number of characters per token
-(low and high), plus the reply: low a third of the words asked for, high the cap. Prices are those of params.yaml.
+(low and high), plus the reply: low a third of the words asked for, high the cap. A live call whose reply is cut off is
+sent once more with twice the cap, so its high end is two prompts and three caps. Prices are those of params.yaml.
 """
 
 from collections.abc import Iterator
@@ -18,6 +19,8 @@ from regatta_lib.runs import GeneratorSide, JudgeSide, bench, plans
 CHARACTERS_PER_TOKEN = (5.0, 3.0)
 CHARACTERS_PER_WORD = 7
 TOKENS_PER_WORD = 1.4
+# The prompts and caps that one live call may come to: see live.Live._ask.
+CUT_OFF_ONCE = (2, 3)
 MILLION = 1_000_000
 
 
@@ -91,17 +94,20 @@ def forecast(
 ) -> list[Share]:
     """Calls, tokens and price of a study by role and endpoint, low and high.
 
-    High counts every scan to its end, every re-ask of a suite and every reply at its cap; only repeated attempts after
-    failures can exceed it. Low counts every scan that stops early as stopped after its first wave.
+    High counts every scan to its end, every re-ask of a suite and every reply at its cap, over the network also every
+    reply cut off once; only repeated attempts after failures can exceed it. Low counts every scan that stops early as
+    stopped after its first wave.
     """
+    prompts, caps = CUT_OFF_ONCE if study.provider == "live" else (1, 1)
     sums: dict[tuple[str, str], list[float]] = {}
     for task in tasks(study, generators, judged):
         total = sums.setdefault((task.role, task.by.endpoint), [0] * 6)
-        sent = characters(task.by, task.prompt)
-        replies = (task.words * TOKENS_PER_WORD / 3, task.by.max_tokens)
+        text = characters(task.by, task.prompt)
+        sent = (text, text * prompts)
+        replies = (task.words * TOKENS_PER_WORD / 3, task.by.max_tokens * caps)
         for end in (0, 1):
             total[end] += task.calls[end]
-            total[2 + end] += task.calls[end] * sent / CHARACTERS_PER_TOKEN[end]
+            total[2 + end] += task.calls[end] * sent[end] / CHARACTERS_PER_TOKEN[end]
             total[4 + end] += task.calls[end] * replies[end]
     return [_share(*key, [round(value) for value in total], endpoints) for key, total in sorted(sums.items())]
 

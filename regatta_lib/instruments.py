@@ -15,8 +15,6 @@ from regatta_lib.digest import manifest_text, sha256
 from regatta_lib.files import ContractError
 from regatta_lib.items import Document, Fault, Ontology, Requirement, Text, Witness
 
-JUDGE_SIDE = ("requirements", "faults", "ledger", "mapping", "pilot")
-GENERATOR_SIDE = ("ontology", "documents")
 DIGESTED = ("requirements", "faults", "ontology", "documents", "mapping")
 
 

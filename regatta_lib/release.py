@@ -57,12 +57,6 @@ def load_results(folder: Path) -> dict[str, dict]:
     return loaded
 
 
-def result_names(generator: str, release_suite: str, measure: str) -> str:
-    """Where the release states a figure: ``file: suite: measure``."""
-    kind = "fdr" if measure.startswith("fdr") else "coverage"
-    return f"results/{kind}_results{SUFFIXES[generator]}.json: {release_suite}: {measure}"
-
-
 def _scenario(name: str | None, suite: str) -> int | None:
     if name is None:
         return None

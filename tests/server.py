@@ -68,6 +68,7 @@ class Server:
 
     def _run(self) -> None:
         self._loop.run_until_complete(self._serve())
+        self._loop.close()
 
     async def _serve(self) -> None:
         self._stop = asyncio.Event()
@@ -213,6 +214,7 @@ FAILURES = {
     "spend limit": _status(429, "rate_limit_error", error_code="enforced_spend_limit_reached"),
     "529": _status(529, "overloaded_error"),
     "500": _status(500, "api_error"),
+    "503": _status(503, "overloaded_error"),
     "504": _status(504, "timeout_error"),
     "400": _status(400, "invalid_request_error"),
     "redirect": Server._redirect,

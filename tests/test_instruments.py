@@ -171,6 +171,8 @@ def test_unknown_text_and_unknown_cell_are_one_clear_line():
         instruments.read_generator_side("fr_banking")
 
 
+JUDGE_SIDE = ("requirements", "faults", "ledger", "mapping", "pilot")
+GENERATOR_SIDE = ("ontology", "documents")
 SPY = """
 import sys
 opened = []
@@ -191,18 +193,16 @@ def test_the_generator_side_opens_no_judge_side_file():
     """Every file that the interpreter opens is seen by the hook, by whatever function it is opened."""
     result = subprocess.run([sys.executable, "-c", SPY], cwd=paths.ROOT, capture_output=True, text=True, check=True)
     generator, judge = ({Path(name).stem for name in line.split("\t")} for line in result.stdout.splitlines())
-    assert generator == set(instruments.GENERATOR_SIDE)
-    assert judge == {"requirements", "faults"} <= set(instruments.JUDGE_SIDE)
-    assert not generator & set(instruments.JUDGE_SIDE)
+    assert generator == set(GENERATOR_SIDE)
+    assert judge == {"requirements", "faults"} <= set(JUDGE_SIDE)
+    assert not generator & set(JUDGE_SIDE)
 
 
 def test_the_generator_side_holds_no_identifier_and_no_run_of_words_of_the_judge_side():
     for cell in CELLS:
         ontology, documents = instruments.read_generator_side(cell)
         assert isinstance(ontology, Ontology) and len(documents) == 8
-        text = "\n".join(
-            (paths.INSTRUMENTS / cell / f"{kind}.yaml").read_text("utf-8") for kind in instruments.GENERATOR_SIDE
-        )
+        text = "\n".join((paths.INSTRUMENTS / cell / f"{kind}.yaml").read_text("utf-8") for kind in GENERATOR_SIDE)
         assert re.findall(r"\b[A-Z]{2,4}-(?:F\d|\d\d)\b", text) == []
 
 
