@@ -1,5 +1,6 @@
 """Cases: the records of a suite that somebody else wrote, in one form whatever file they came from."""
 
+import re
 import unicodedata
 from dataclasses import dataclass, field
 
@@ -83,10 +84,11 @@ def printable(text: str) -> str:
 
 
 def listed(value: object, separator: str = ",") -> tuple[str, ...]:
-    """A list of texts, given as a list, as JSON or with separators."""
+    """A list of texts, given as a list, as JSON, or with separators (not those after a backslash)."""
     if isinstance(value, str):
         parsed = from_json(value)
-        value = parsed if isinstance(parsed, list) else value.split(separator)
+        separated = re.split(rf"(?<!\\){separator}", value)
+        value = parsed if isinstance(parsed, list) else [part.replace(f"\\{separator}", separator) for part in separated]
     return tuple(filter(None, (plain(item) for item in value))) if isinstance(value, list) else ()
 
 

@@ -28,6 +28,7 @@ CONTEXTS = {"context-faithfulness", "context-recall", "context-relevance"}
 ALIASES = {"fn": "javascript", "eval": "javascript", "grade": "llm-rubric"}
 TYPES = CODE | UNREADABLE | RUBRICS | CONTENT | SHAPES | SCORES | ANSWERS | CONTEXTS | ALIASES.keys()
 PREFIXED = re.compile(r"(?P<negated>not-)?(?P<type>[a-z-]+)(\([^)]*\))?(:\s*(?P<value>.*))?", re.S)
+OWN_COLUMNS = ("__expected", "__description", "__metadata:", "__metric", "__threshold", "__prefix", "__suffix", "__config:")
 VARIABLE = re.compile(r"\{\{\s*([A-Za-z_]\w*)\s*\}\}")
 
 
@@ -35,7 +36,7 @@ def is_promptfoo(file: SuiteFile) -> bool:
     """Whether the file has promptfoo's structure."""
     return (
         bool({"prompts", "providers", "tests", "defaultTest"} & file.document.keys())
-        or any(name.startswith("__expected") for name in file.header)
+        or any(name.startswith(OWN_COLUMNS) for name in file.header)
         or any(isinstance(row, dict) and "vars" in row for _, row in file.rows)
     )
 

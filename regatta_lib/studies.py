@@ -35,12 +35,11 @@ def definition(name: str, params_file: Path = paths.PARAMS) -> Study:
     return studies[name]
 
 
-def measurement(name: str, params_file: Path = paths.PARAMS) -> Measurement:
+def measurement(name: str, params: Params) -> Measurement:
     """How an own suite is measured: a section of ``evaluations``, or as a study measures its suites."""
-    params = read_params(params_file)
     known = params.evaluations | params.studies
     if name not in known:
-        raise ContractError(f"{params_file}: no evaluation or study {name!r}, expected one of {', '.join(known)}")
+        raise ContractError(f"--study: no evaluation or study {name!r}, expected one of {', '.join(known)}")
     return known[name]
 
 

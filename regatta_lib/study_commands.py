@@ -63,7 +63,7 @@ def evaluate(
 
     params = read_params(paths.PARAMS)
     studies.check_name(name, params)
-    design = studies.measurement(study)
+    design = studies.measurement(study, params)
     side = read_judge_side(design, cell)
     imported = read_suite(file, format, mapping_of(map))
     typer.echo("\n".join(imported.report()))

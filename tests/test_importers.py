@@ -398,7 +398,7 @@ def test_promptfoo_csv(suite):
     found = suite(
         "s.csv",
         "message,__expected1,__expected2,__description,__metadata:tags[],__threshold\n"
-        '"a","llm-rubric: is kind","similar(0.8): b","T","x,y",1\n'
+        '"a","llm-rubric: is kind","similar(0.8): b","T","x,y\\,z",1\n'
         '"b","Note: not a type","contains-any: c,d","","",\n'
         '"c","fn: output.length < 5","grade: be brief","","",\n'
         '"d","is-json","not-contains: e","","",\n',
@@ -410,7 +410,12 @@ def test_promptfoo_csv(suite):
         "not judgeable (javascript): output.length < 5\nbe brief",
         "is-json\nnot-contains: e",
     ]
-    assert (found.cases[0].title, found.cases[0].tags) == ("T", ("x", "y"))
+    assert (found.cases[0].title, found.cases[0].tags) == ("T", ("x", "y,z"))
+
+
+def test_promptfoo_csv_without_expectations(suite):
+    found = suite("s.csv", "__description,message,__threshold\nT,a,0\n")
+    assert (found.format, found.cases[0].input, found.cases[0].expected) == ("promptfoo", "a", "")
 
 
 def test_a_column_named_like_an_expectation_is_a_variable(suite):
