@@ -122,4 +122,4 @@ def alarm_lines(verdicts: pd.DataFrame) -> list[str]:
         return []
     named = sorted(control.loc[control["value"] == 1, "target"])
     text = f"Reported of the agent without any fault, so no evidence of detection: {len(named)} of {len(control)}"
-    return ["", " ".join([text, *named])]
+    return ["", ": ".join(filter(None, [text, ", ".join(named)]))]

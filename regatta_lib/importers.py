@@ -95,7 +95,7 @@ def read_suite(path: Path, format: str | None = None, mapping: dict[str, str] | 
         raise ContractError(f"--format: {format!r}, expected one of {', '.join(FORMATS)}")
     file = read_file(path)
     format = format or detected(file, mapping)
-    rows = list(promptfoo.test_rows(file, path.parent) if format == "promptfoo" else _rows(file))
+    rows = list(promptfoo.rows_of(file, path.parent) if format == "promptfoo" else _rows(file))
     records = [row for _, _, row in rows if not isinstance(row, Skipped)]
     _check_mapping(file, records, mapping)
     if format == "promptfoo":

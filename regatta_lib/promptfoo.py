@@ -41,7 +41,7 @@ def is_promptfoo(file: SuiteFile) -> bool:
     )
 
 
-def test_rows(file: SuiteFile, folder: Path) -> Iterator[tuple[SuiteFile, int, object]]:
+def rows_of(file: SuiteFile, folder: Path) -> Iterator[tuple[SuiteFile, int, object]]:
     """The tests of a file and of the files it refers to: (file, line, record). A Skipped stands for one that is none."""
     tests = file.document.get("tests")
     for line, row in file.rows or ([(1, tests)] if tests else []):

@@ -23,7 +23,7 @@ from regatta_lib.spend import Totals, totals, watched
 from regatta_lib.suites import Manifest
 from regatta_lib.transcripts import Transcripts
 
-NAME = re.compile(r"[a-z0-9_]+")
+NAME = re.compile(r"[a-z0-9][a-z0-9_]*")
 Work = Callable[[Model], Coroutine[None, None, runs.Result]]
 
 

@@ -57,6 +57,7 @@ def evaluate(
     """
     from regatta_lib import evaluation, forecast, studies
     from regatta_lib.importers import mapping_of, read_suite
+    from regatta_lib.models import MissingTranscript
     from regatta_lib.params import read_params
     from regatta_lib.rulings import verdict_table
     from regatta_lib.runs import read_judge_side
@@ -80,7 +81,10 @@ def evaluate(
         return
     work = studies.evaluation(design, {cell: side}, scenarios)
     if replay:
-        result, report = studies.again(name, work), []
+        try:
+            result, report = studies.again(name, work), []
+        except MissingTranscript as error:
+            raise ContractError(str(error)) from None
     else:
         calls = _agreed(design, shares, cap)
         if design.provider == "exchange":

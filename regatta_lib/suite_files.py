@@ -25,7 +25,7 @@ DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab"}
 LISTS = ("tests", "goldens")
 CONFIG = {"prompts", "providers", "tests"}
 SPACE = re.compile(r"[ \t\r\n]*")
-LOOKS_LIKE_YAML = re.compile(r"^(- *)?(tests|vars|prompts|defaultTest|input) *:", re.M)
+YAML_START = re.compile(r"(\s|#[^\n]*\n)*(---|- |[\w-]+ *:(\s|$))")
 
 
 @dataclass(frozen=True)
@@ -181,10 +181,10 @@ def _yaml(path: Path, text: str) -> dict | None:
     try:
         value, node = as_written(text)
     except yaml.YAMLError as error:
-        if LOOKS_LIKE_YAML.search(text):
+        if YAML_START.match(text):
             raise ContractError(f"{path}: not YAML: {' '.join(str(error).split())}") from None
         return None
-    if isinstance(value, list) and value and isinstance(value[0], dict):
+    if isinstance(value, list) and any(isinstance(item, dict) for item in value):
         children, key = node.value, None
     elif isinstance(value, dict) and (key := list_key(value)):
         children = next(child.value for name, child in node.value if name.value == key)

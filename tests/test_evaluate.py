@@ -137,7 +137,7 @@ def test_a_suite_that_finds_everything_lacks_nothing_and_false_alarms_are_named(
     side = sides()[1][CELL]
     lines = [line for line in evaluation.gap_lines(verdicts, side.requirements, side.faults) if line]
     assert [line.rpartition(": ")[2] for line in lines[:3]] == ["0 of 25", "0 of 5", "0 of 5"]
-    assert evaluation.alarm_lines(verdicts)[1].endswith("5 of 5 IN-F1 IN-F2 IN-F3 IN-F4 IN-F5")
+    assert evaluation.alarm_lines(verdicts)[1].endswith("5 of 5: IN-F1, IN-F2, IN-F3, IN-F4, IN-F5")
     _, verdicts = measured(always("yes", []), study())
     assert evaluation.alarm_lines(verdicts) == []
 
@@ -160,7 +160,7 @@ def test_a_run_stays_within_its_forecast():
 
 def test_a_name_that_results_carry_already_is_refused():
     params = read_params(paths.PARAMS)
-    for name in ("demo", "historical", "canary", "My Agent", "a-b", "../x", ""):
+    for name in ("demo", "historical", "canary", "My Agent", "a-b", "_a", "../x", ""):
         with pytest.raises(ContractError, match="--name: found"):
             studies.check_name(name, params)
     studies.check_name("my_agent", params)
@@ -276,6 +276,7 @@ def test_wrong_input_is_one_line_and_exit_2(folders, monkeypatch, capsys):
         (Path("none.csv"), ["--name", "mine"]),
         (EXAMPLE, ["--name", "mine", "--map", "input"]),
         (EXAMPLE, ["--name", "mine", "--format", "x"]),
+        (EXAMPLE, ["--name", "mine", "--replay"]),
     ):
         monkeypatch.setattr("sys.argv", ["regatta", "evaluate", str(file), "--cell", CELL, *options])
         with pytest.raises(SystemExit) as caught:

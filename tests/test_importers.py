@@ -2,9 +2,12 @@
 
 import json
 import os
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from regatta_lib import suite_files, yaml_text
 from regatta_lib.cases import as_message, at, conversation
@@ -272,6 +275,41 @@ def test_size_and_number_of_records_are_capped(suite, monkeypatch):
     assert "101 bytes, expected at most 100" in problem(suite, "s.csv", "x" * 101)
     monkeypatch.setattr(suite_files, "RECORDS", 2)
     assert "3 records, expected at most 2" in problem(suite, "s.csv", "input,target\na,b\nc,d\ne,f\n")
+
+
+BROKEN = [
+    EXAMPLE.read_bytes(),
+    b'[{"input": "a", "target": ["b"], "metadata": {"k": [1, 2e5]}}, {"input": [{"role": "user", "content": "q"}]}]',
+    b'{"input": "a", "expected_output": "b"}\n{"scenario": "c", "turns": "[{\\"role\\": \\"user\\"}]"}\n',
+    b'id;input;target;choices\r\n1;"a;\n""b""";c;[x]\r\n2;d;e;f,g\r\n',
+    b"message,__expected,__expected2\na,similar(0.8): b,fn: c\n",
+]
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    st.sampled_from(BROKEN),
+    st.lists(st.tuples(st.integers(0, 400), st.integers(0, 3), st.binary(max_size=3)), min_size=1, max_size=4),
+    st.sampled_from([None, {"input": "input"}]),
+)
+def test_whatever_is_broken_a_suite_is_read_or_refused_in_one_line(tmp_path_factory, content, edits, mapping):
+    for place, cut, new in edits:
+        content = content[:place] + new + content[place + cut :]
+    path = tmp_path_factory.getbasetemp() / "broken.suite"
+    path.write_bytes(content)
+    try:
+        found = read_suite(path, None, mapping)
+    except ContractError as error:
+        assert "\n" not in str(error)
+    else:
+        assert all(line.isprintable() for line in found.report())
+        assert len(found.cases) + len(found.skipped) >= found.read
+        canonical_json([asdict(case) for case in found.cases]).encode("utf-8")
+
+
+def test_a_cell_that_looks_like_yaml_leaves_a_table_a_table(suite):
+    found = suite("s.csv", 'input,target\n"first\ntests: [\n- vars: {",b\n')
+    assert (found.syntax, found.cases[0].input) == ("csv", "first\ntests: [\n- vars: {")
 
 
 def test_a_missing_file_is_one_line(tmp_path):
