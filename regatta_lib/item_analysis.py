@@ -8,7 +8,8 @@ from pydantic.dataclasses import dataclass
 from scipy.stats import fisher_exact
 
 from regatta_lib import records
-from regatta_lib.contracts import Contract, ContractError
+from regatta_lib.contracts import Contract
+from regatta_lib.files import ContractError
 from regatta_lib.scores import suite_parts, targets
 from regatta_lib.stats import exact_interval, percentile_interval, resampled_sums
 from regatta_lib.validity import item_difficulty

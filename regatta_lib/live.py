@@ -16,7 +16,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from weakref import WeakValueDictionary
 
-from regatta_lib.contracts import ContractError
+from regatta_lib.files import ContractError
 from regatta_lib.params import Endpoint
 from regatta_lib.protocols import chat_body, malformed, message_body, read_chat, read_message
 from regatta_lib.records import Reply, Request

@@ -5,7 +5,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from regatta_lib.contracts import ContractError, yaml_value
+from regatta_lib.files import ContractError, yaml_value
 from regatta_lib.records import FaultCategory, Name
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import yaml
 
 from regatta_lib.cases import Draft, Skipped, as_message, at, conversation, listed, plain, printable
-from regatta_lib.contracts import ContractError
+from regatta_lib.files import ContractError
 from regatta_lib.suite_files import RECORDS, SuiteFile, decoded, file_bytes, read_file
 from regatta_lib.yaml_text import as_written
 

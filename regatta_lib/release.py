@@ -11,8 +11,9 @@ from pathlib import Path
 import pandas as pd
 
 from regatta_lib import records
-from regatta_lib.contracts import RECORD, ContractError, csv_text
+from regatta_lib.contracts import RECORD, csv_text
 from regatta_lib.digest import sha256
+from regatta_lib.files import ContractError
 
 REPOSITORY = "frank-luongt/faos-research"
 COMMIT = "5b9516c366ebffa37a0064aef4460c27b1a1a643"

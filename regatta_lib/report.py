@@ -15,7 +15,7 @@ from pathlib import Path
 import typst
 
 from regatta_lib import records
-from regatta_lib.contracts import ContractError, file_text
+from regatta_lib.files import ContractError, file_text
 
 REPORT = "paper/report.typ"
 RELEASED = 1_795_996_800

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from regatta_lib import episodes, holdout, instruments, judges, suites
 from regatta_lib.calls import gathered
 from regatta_lib.canaries import CanaryResult, canaries
-from regatta_lib.contracts import ContractError
+from regatta_lib.files import ContractError
 from regatta_lib.items import Document, Fault, Ontology, Requirement
 from regatta_lib.models import Model
 from regatta_lib.params import Measurement, Study

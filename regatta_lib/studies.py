@@ -11,8 +11,9 @@ import pandas as pd
 from regatta_lib import jsonl, paths, runs
 from regatta_lib.batches import PLACEMENTS, Collector, Placement
 from regatta_lib.canaries import CANARIES, CanaryResult
-from regatta_lib.contracts import SCORES, VERDICTS, ContractError
+from regatta_lib.contracts import SCORES, VERDICTS
 from regatta_lib.digest import canonical_json
+from regatta_lib.files import ContractError
 from regatta_lib.models import Model, Pending, exchange, live, replay, routed
 from regatta_lib.params import Endpoint, Measurement, Params, Study, read_params
 from regatta_lib.preflight import Preflight, preflight

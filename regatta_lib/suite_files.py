@@ -15,8 +15,8 @@ from pathlib import Path
 
 import yaml
 
-from regatta_lib.contracts import ContractError
 from regatta_lib.digest import sha256
+from regatta_lib.files import ContractError
 from regatta_lib.yaml_text import DEPTH, as_written
 
 BYTES = 10_000_000

@@ -13,8 +13,9 @@ from pathlib import Path
 import pandas as pd
 
 from regatta_lib import audit, contracts, published, reference, scores, tables, validity, verdicts
-from regatta_lib.contracts import ContractError, csv_text, file_text
+from regatta_lib.contracts import csv_text
 from regatta_lib.digest import read_manifest, sha256
+from regatta_lib.files import ContractError, file_text
 from regatta_lib.params import read_params
 from regatta_lib.release import read_record
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from regatta_lib import archive, contracts, paths, report
+from regatta_lib import archive, contracts, paths, report, reproduction
 from regatta_lib.contracts import ContractError
 from regatta_lib.digest import read_manifest
 
@@ -95,8 +95,9 @@ def test_the_report_is_the_same_from_another_folder(unpacked):
 def test_a_stage_runs_with_dvc_in_the_unpacked_archive(unpacked):
     before = (unpacked / "data/scores/historical.csv").read_bytes()
     (unpacked / "data/scores/historical.csv").unlink()
-    code = "from regatta_lib import paths, reproduction; reproduction.run_pipeline(paths.ROOT, 'scores')"
-    done = run(unpacked, "-c", code)
+    reproduction.allow_no_git(unpacked)
+    command = ["-m", "dvc", "repro", "--force", "--quiet", "--single-item", "scores"]
+    done = run(unpacked, *command)
     assert done.returncode == 0, done.stdout + done.stderr
     assert (unpacked / "data/scores/historical.csv").read_bytes() == before
 

@@ -12,7 +12,8 @@ from typer.testing import CliRunner
 
 from regatta_lib import __main__, evaluation, forecast, jsonl, paths, runs, studies
 from regatta_lib.cases import Case, Source
-from regatta_lib.contracts import SCORES, VERDICTS, ContractError
+from regatta_lib.contracts import SCORES, VERDICTS
+from regatta_lib.files import ContractError
 from regatta_lib.params import Role, read_params
 from regatta_lib.rulings import verdict_table
 from regatta_lib.scores import suite_scores

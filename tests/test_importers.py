@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from regatta_lib import suite_files, yaml_text
 from regatta_lib.cases import as_message, at, conversation
-from regatta_lib.contracts import ContractError
 from regatta_lib.digest import canonical_json, sha256
+from regatta_lib.files import ContractError
 from regatta_lib.importers import FORMATS, mapping_of, read_suite
 
 EXAMPLE = Path(__file__).parents[1] / "docs/examples/us_insurance.promptfoo.yaml"

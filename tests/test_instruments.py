@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from regatta_lib import contracts, instruments, overlap, paths, records, release, schemas
+from regatta_lib import files, instruments, overlap, paths, records, release, schemas
 from regatta_lib.contracts import INDEX, ContractError, csv_text
 from regatta_lib.items import Ontology, Requirement
 
@@ -105,7 +105,7 @@ CITATIONS = {"citation", "authority", "title", "url", "supersedes", "instrument"
 def own_texts(cell):
     """(where, text) of every text of a cell's files except citations and titles of sources."""
     for kind in ("requirements", "faults", "ledger", "ontology", "documents", "mapping"):
-        content = contracts.yaml_value(paths.INSTRUMENTS / cell / f"{kind}.yaml")
+        content = files.yaml_value(paths.INSTRUMENTS / cell / f"{kind}.yaml")
         yield from ((f"{cell}/{kind}", *pair) for pair in walk(content, ""))
 
 

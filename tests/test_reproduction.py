@@ -1,7 +1,7 @@
 import pytest
 
 from regatta_lib import paths, reproduction
-from regatta_lib.contracts import ContractError
+from regatta_lib.files import ContractError
 
 
 def test_outputs_are_those_of_the_pipeline():
@@ -47,10 +47,42 @@ def test_a_notebook_that_differs_from_its_run_or_was_not_run_is_named(small):
     assert reproduction.differences(small, state)[0].startswith("notebooks/a.ipynb: its outputs are not those")
 
 
-def test_a_failing_stage_stops_with_one_line(tmp_path):
-    (tmp_path / ".dvc").mkdir()
-    (tmp_path / ".dvc/config").write_text("[core]\n    analytics = false\n")
-    (tmp_path / "dvc.yaml").write_text("stages:\n  a:\n    cmd: exit 3\n")
-    with pytest.raises(ContractError, match="a stage failed"):
-        reproduction.run_pipeline(tmp_path)
+def pipeline(root, **stages):
+    """A DVC repository without git whose stages write to a log; {name: (deps, outs, command)}."""
+    (root / ".dvc").mkdir()
+    (root / ".dvc/config").write_text("[core]\n    analytics = false\n")
+    text = "stages:\n"
+    for name, (deps, outs, command) in stages.items():
+        text += f"  {name}:\n    cmd: {command}\n"
+        text += "".join(f"    {kind}: [{', '.join(files)}]\n" for kind, files in (("deps", deps), ("outs", outs)) if files)
+    (root / "dvc.yaml").write_text(text)
+
+
+def test_stages_wait_for_what_they_need_and_dvc_records_them(tmp_path):
+    pipeline(
+        tmp_path,
+        last=(["b", "d"], ["c"], "cat b d/a > c"),
+        middle=(["d/a"], ["b"], "cp d/a b"),
+        first=([], ["d/a"], "mkdir -p d && echo 1 > d/a"),
+    )
+    assert reproduction.stage_graph(tmp_path) == {"last": {"middle", "first"}, "middle": {"first"}, "first": set()}
+    reproduction.run_pipeline(tmp_path)
+    assert (tmp_path / "c").read_text() == "1\n1\n"
+    lock = (tmp_path / "dvc.lock").read_text()
+    assert all(f"  {name}:" in lock for name in ("first", "middle", "last"))
     assert "no_scm = true" in (tmp_path / ".dvc/config.local").read_text()
+
+
+def test_the_graph_of_this_repository_is_the_documented_chain():
+    graph = reproduction.stage_graph(paths.ROOT)
+    assert "verdicts" in graph["scores"] and "scores" in graph["tables"] and "tables" in graph["verification"]
+    assert {"suites", "episodes"} <= graph["judges"]
+    assert graph["verdicts"] == set()
+
+
+def test_a_failing_stage_is_named_and_nothing_that_waits_for_it_runs(tmp_path):
+    pipeline(tmp_path, first=([], ["a"], "exit 3"), second=(["a"], ["b"], "touch b"))
+    with pytest.raises(ContractError, match=r"dvc\.yaml: stage first failed \(exit code 3\)"):
+        reproduction.run_pipeline(tmp_path)
+    assert not (tmp_path / "b").exists()
+    assert not (tmp_path / "dvc.lock").exists()
