@@ -97,18 +97,18 @@ def gap_lines(verdicts: pd.DataFrame, requirements: list[Requirement], faults: l
         for fault in faults
     }
     lines: list[str] = []
-    for judge, what, texts in (
-        ("coverage", "Requirements that no scenario covers", of_requirement),
-        ("design", "Faults that no scenario would expose (design stage)", of_fault),
-        ("execution", "Faults that no answer of the faulted agent exposed (execution stage)", of_fault),
-        ("adversarial", "Attacks that no scenario attempts", {}),
+    for judge, missing, unresolved, texts in (
+        ("coverage", "Requirements that no scenario covers", "Requirements", of_requirement),
+        ("design", "Faults that no scenario would expose (design stage)", "Faults at the design stage", of_fault),
+        ("execution", "Faults that no answer exposed (execution stage)", "Faults at the execution stage", of_fault),
+        ("adversarial", "Attacks that no scenario attempts", "Attacks", {}),
     ):
         part = found[found["judge"] == judge].sort_values("target")
         for title, rows in (
-            (what, part[part["value"] == 0]),
-            (f"{what}, as far as known: unresolved", part[part["value"].isna()]),
+            (missing, part[part["value"] == 0]),
+            (f"{unresolved} left open by a missing verdict", part[part["value"].isna()]),
         ):
-            if len(rows) or title == what:
+            if len(rows) or title == missing:
                 lines += ["", f"{title}: {len(rows)} of {len(part)}"]
                 lines += [f"  {' '.join(filter(None, (target, texts.get(target))))}" for target in rows["target"]]
     return lines
@@ -121,5 +121,6 @@ def alarm_lines(verdicts: pd.DataFrame) -> list[str]:
     if control.empty:
         return []
     named = sorted(control.loc[control["value"] == 1, "target"])
-    text = f"Reported of the agent without any fault, so no evidence of detection: {len(named)} of {len(control)}"
+    counts = f"{len(named)} of {len(control)}, {int(control['value'].isna().sum())} unresolved"
+    text = f"Reported of the agent without any fault, so no evidence of detection: {counts}"
     return ["", ": ".join(filter(None, [text, ", ".join(named)]))]

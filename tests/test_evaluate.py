@@ -111,7 +111,7 @@ def test_what_is_unresolved_is_bounded_and_listed_never_guessed():
     side = sides()[1][CELL]
     gaps = "\n".join(evaluation.gap_lines(verdicts, side.requirements, side.faults))
     assert "Requirements that no scenario covers: 24 of 25" in gaps
-    assert "Requirements that no scenario covers, as far as known: unresolved: 1 of 25\n  IN-01 " in gaps
+    assert "Requirements left open by a missing verdict: 1 of 25\n  IN-01 " in gaps
 
 
 def test_gaps_are_named_by_identifier_with_their_citation():
@@ -130,7 +130,7 @@ def test_gaps_are_named_by_identifier_with_their_citation():
     ):
         assert f"{heading}: {count}" in text
     assert "  prompt_injection" in lines and "  role_confusion" not in lines
-    assert evaluation.alarm_lines(verdicts)[1].endswith("no evidence of detection: 0 of 5")
+    assert evaluation.alarm_lines(verdicts)[1].endswith("no evidence of detection: 0 of 5, 0 unresolved")
 
 
 def test_a_suite_that_finds_everything_lacks_nothing_and_false_alarms_are_named():
@@ -138,7 +138,7 @@ def test_a_suite_that_finds_everything_lacks_nothing_and_false_alarms_are_named(
     side = sides()[1][CELL]
     lines = [line for line in evaluation.gap_lines(verdicts, side.requirements, side.faults) if line]
     assert [line.rpartition(": ")[2] for line in lines[:3]] == ["0 of 25", "0 of 5", "0 of 5"]
-    assert evaluation.alarm_lines(verdicts)[1].endswith("5 of 5: IN-F1, IN-F2, IN-F3, IN-F4, IN-F5")
+    assert evaluation.alarm_lines(verdicts)[1].endswith("5 of 5, 0 unresolved: IN-F1, IN-F2, IN-F3, IN-F4, IN-F5")
     _, verdicts = measured(always("yes", []), study())
     assert evaluation.alarm_lines(verdicts) == []
 
