@@ -208,7 +208,7 @@ def cell_check(
         typer.echo(f"{path / cells.FROZEN}: frozen")
 
 
-for command in (study_commands.cost, study_commands.run, study_commands.smoke, study_commands.pack):
+for command in (study_commands.cost, study_commands.run, study_commands.evaluate, study_commands.smoke, study_commands.pack):
     app.command()(command)
 app.add_typer(study_commands.exchange, name="exchange")
 

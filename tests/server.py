@@ -5,6 +5,7 @@ answers it; a list is used up from the front and then answers ``ok``.
 """
 
 import asyncio
+import contextlib
 import json
 import threading
 from collections.abc import Callable
@@ -67,8 +68,8 @@ class Server:
         self._thread.join(10)
 
     def _run(self) -> None:
-        self._loop.run_until_complete(self._serve())
-        self._loop.close()
+        with contextlib.closing(self._loop):
+            self._loop.run_until_complete(self._serve())
 
     async def _serve(self) -> None:
         self._stop = asyncio.Event()
