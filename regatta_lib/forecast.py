@@ -122,17 +122,17 @@ def forecast(
     endpoints: dict[str, Endpoint],
 ) -> list[Share]:
     """Calls, tokens and price of a study by role and endpoint, low and high. See ``priced``."""
-    return priced(tasks(study, generators, judged), endpoints)
+    return priced(tasks(study, generators, judged), endpoints, study.provider)
 
 
-def priced(todo: Iterable[Task], endpoints: dict[str, Endpoint]) -> list[Share]:
+def priced(todo: Iterable[Task], endpoints: dict[str, Endpoint], provider: str) -> list[Share]:
     """Calls, tokens and price of tasks by role and endpoint, low and high.
 
     High counts every scan to its end, every re-ask of a suite and every reply at its cap, over the network also every
     reply cut off once; only repeated attempts after failures can exceed it. Low counts every scan that stops early as
     stopped after its first wave.
     """
-    prompts, caps = CUT_OFF_ONCE if study.provider == "live" else (1, 1)
+    prompts, caps = CUT_OFF_ONCE if provider == "live" else (1, 1)
     sums: dict[tuple[str, str], list[float]] = {}
     for task in todo:
         total = sums.setdefault((task.role, task.by.endpoint), [0] * 6)

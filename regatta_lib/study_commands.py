@@ -34,8 +34,7 @@ def run(
     calls = _agreed(design, shares, cap)
     result, report = run_study(study, design, read_params(paths.PARAMS).endpoints, calls)
     _write(output_texts(study, result))
-    typer.echo("
-".join([*report, *result.notes(), shown_scores(result.rulings)]))
+    typer.echo("\n".join([*report, *result.notes(), shown_scores(result.rulings)]))
     raise typer.Exit(int(result.unresolved() > unresolved))
 
 
@@ -76,7 +75,7 @@ def evaluate(
         raise typer.Exit(1)
     if not scenarios:
         raise ContractError(f"{file}: 0 cases with a message to the agent, expected at least 1")
-    shares = forecast.priced(forecast.evaluation_tasks(design, side, scenarios), params.endpoints)
+    shares = forecast.priced(forecast.evaluation_tasks(design, side, scenarios), params.endpoints, design.provider)
     typer.echo(forecast.shown(shares))
     if check:
         return

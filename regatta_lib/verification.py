@@ -151,10 +151,11 @@ def reconstructed(root: Path) -> Iterator[Check]:
     )
 
 
-def output_texts(frames: dict[str, pd.DataFrame]) -> dict[str, str]:
+def output_texts(root: Path, frames: dict[str, pd.DataFrame]) -> dict[str, str]:
     """The committed text outputs that follow from the record and the instruments alone, {path below the root: text}."""
+    shares = audit.audit_shares(frames["audit"], root / "data/reference")
     texts = {
-        "figures/audit.csv": csv_text(audit.audit_shares(frames["audit"]).sort_values(["cell", "audit_class"])),
+        "figures/audit.csv": csv_text(shares.sort_values(["cell", "audit_class"])),
         "data/verdicts/historical.csv": csv_text(frames["verdicts"]),
         "data/scores/historical.csv": csv_text(frames["scores"]),
         "figures/figure2.csv": csv_text(frames["figure2"]),
@@ -167,7 +168,7 @@ def output_texts(frames: dict[str, pd.DataFrame]) -> dict[str, str]:
 
 def outputs(root: Path, frames: dict[str, pd.DataFrame]) -> Iterator[Check]:
     """Each committed text output against its recomputed text, byte for byte."""
-    for name, expected in output_texts(frames).items():
+    for name, expected in output_texts(root, frames).items():
         yield from _rows("output", name, expected, file_text(root / name), "recomputed from the record and the instruments")
 
 

@@ -149,13 +149,15 @@ def test_a_run_stays_within_its_forecast():
     side, scenarios = sides(design)[1][CELL], evaluation.scenarios(CASES, "mine", CELL)
     model = Recorded()
     asyncio.run(runs.measure(model, design, {CELL: side}, scenarios))
-    shares = forecast.priced(forecast.evaluation_tasks(design, side, scenarios), {})
+    shares = forecast.priced(forecast.evaluation_tasks(design, side, scenarios), {}, "exchange")
     found = {share.role: share.calls for share in shares}
     assert set(found) == {"agent", "judge", "second judge"}
     assert found["agent"] == (len(model.of("agent")),) * 2 == (45, 45)
     assert sum(low for low, _ in found.values()) <= len(model.requests) <= sum(high for _, high in found.values())
     long = [case(1, input="x" * 30_000)]
-    longer = forecast.priced(forecast.evaluation_tasks(design, side, evaluation.scenarios(long, "mine", CELL)), {})
+    longer = forecast.priced(
+        forecast.evaluation_tasks(design, side, evaluation.scenarios(long, "mine", CELL)), {}, "exchange"
+    )
     assert longer[0].input_tokens[0] > 10 * shares[0].input_tokens[0] / 3
 
 
