@@ -44,6 +44,11 @@ MEDIA = {
     ".csv": "text/csv",
     ".jsonl": "application/jsonl",
     ".md": "text/markdown",
+    ".pdf": "application/pdf",
+    ".png": "image/png",
+    ".svg": "image/svg+xml",
+    ".tex": "application/x-tex",
+    ".xz": "application/x-xz",
     ".yaml": "application/yaml",
     "": "text/plain",
 }
