@@ -111,7 +111,7 @@ def smoke() -> None:
     from regatta_lib.smoke import serving
 
     with serving(read_params(paths.PARAMS).endpoints["local"]):
-        run("smoke", unresolved=1.0)
+        run("smoke", unresolved=0.5)
 
 
 def pack(study: str) -> None:
