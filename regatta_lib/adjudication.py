@@ -14,8 +14,8 @@ import numpy as np
 import pandas as pd
 
 from regatta_lib.agreement import agreement, cohen_kappa, percent_agreement
-from regatta_lib.contracts import ContractError, file_text
 from regatta_lib.digest import sha256
+from regatta_lib.files import ContractError, file_text
 from regatta_lib.items import Fault
 from regatta_lib.records import Episode, Scenario
 

@@ -16,8 +16,9 @@ from types import ModuleType
 from ruamel.yaml import YAML
 
 from regatta_lib import contracts
-from regatta_lib.contracts import Contract, ContractError, file_text
+from regatta_lib.contracts import Contract
 from regatta_lib.digest import manifest_text, read_manifest
+from regatta_lib.files import ContractError, file_text
 
 MANIFEST = "MANIFEST.sha256"
 CROISSANT = "http://mlcommons.org/croissant/1.1"
@@ -43,6 +44,11 @@ MEDIA = {
     ".csv": "text/csv",
     ".jsonl": "application/jsonl",
     ".md": "text/markdown",
+    ".pdf": "application/pdf",
+    ".png": "image/png",
+    ".svg": "image/svg+xml",
+    ".tex": "application/x-tex",
+    ".xz": "application/x-xz",
     ".yaml": "application/yaml",
     "": "text/plain",
 }

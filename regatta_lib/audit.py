@@ -13,10 +13,16 @@ import pandas as pd
 from regatta_lib import paths, records, schemas
 from regatta_lib.instruments import folder_of
 from regatta_lib.items import AUDIT_CLASSES
+from regatta_lib.reference import read_published_values
 from regatta_lib.stats import percentile_interval, seeded
 
-PAPER_COUNTS = {"substance_error": 24, "citation_defect": 46, "source_flag": 31, "clean": 24}
 CLASSES = list(AUDIT_CLASSES)
+PUBLISHED_KEYS = {
+    "substance_error": "audit/substance_errors",
+    "citation_defect": "audit/citation_defects",
+    "source_flag": "audit/source_flags",
+    "clean": "audit/clean",
+}
 
 
 def sources_text(sources: Iterable[schemas.Source]) -> str:
@@ -118,24 +124,28 @@ def agreement(audit: pd.DataFrame, seed: int, resamples: int, level: float) -> p
     return pd.DataFrame(rows, columns=["scope", "of", "n", "agreed", "kappa", "ci_low", "ci_high", "undefined"])
 
 
-def class_counts(audit: pd.DataFrame) -> pd.DataFrame:
-    """Requirements by class: the paper's own audit, our two auditors, and the final classes. Each row sums to 125."""
+def class_counts(audit: pd.DataFrame, folder: Path = paths.REFERENCE) -> pd.DataFrame:
+    """Requirements by class: the paper's own audit, our two auditors, and the final classes. Each row sums to 125.
+
+    The paper's counts are those it prints, from ``published_values.csv`` in ``folder``.
+    """
     items = audit[audit["role"] == "requirement"]
-    counts = {"paper": PAPER_COUNTS} | {
+    printed = read_published_values(folder).set_index("key")["printed"]
+    counts = {"paper": {name: int(printed[key]) for name, key in PUBLISHED_KEYS.items()}} | {
         name: items[column].value_counts().to_dict()
         for name, column in (("first auditor", "first_class"), ("second auditor", "second_class"), ("final", "audit_class"))
     }
     return pd.DataFrame(counts).T.reindex(columns=CLASSES).fillna(0).astype(int).rename_axis("source").reset_index()
 
 
-def audit_shares(audit: pd.DataFrame) -> pd.DataFrame:
+def audit_shares(audit: pd.DataFrame, folder: Path = paths.REFERENCE) -> pd.DataFrame:
     """The numbers of the figure: requirements by class for each cell, all cells (``all``) and the paper's audit (``paper``).
 
     Columns: cell, audit_class, n, share (of the row's requirements).
     """
     items = audit[audit["role"] == "requirement"]
     counts = pd.crosstab(items["cell"], items["audit_class"]).reindex(columns=CLASSES, fill_value=0)
-    totals = class_counts(audit).set_index("source")
+    totals = class_counts(audit, folder).set_index("source")
     counts.loc["all"], counts.loc["paper"] = totals.loc["final"], totals.loc["paper"]
     long = counts.rename_axis(columns="audit_class").stack().rename("n").reset_index()
     return long.assign(share=long["n"] / long.groupby("cell")["n"].transform("sum"))

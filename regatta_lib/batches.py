@@ -15,9 +15,10 @@ import numpy as np
 import pandas as pd
 from pydantic.dataclasses import dataclass
 
-from regatta_lib.contracts import Contract, ContractError, file_text
+from regatta_lib.contracts import Contract
 from regatta_lib.digest import canonical_json
 from regatta_lib.exchange import ENDPOINT
+from regatta_lib.files import ContractError, file_text
 from regatta_lib.judges import VERDICT_FIELD, read_text
 from regatta_lib.models import Model, Pending
 from regatta_lib.records import Positive, Reply, Request, Ruling

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from regatta_lib.contracts import AUDIT, FAULTS, INDEX, REPORT, SCORES, SUITES, file_text
+from regatta_lib.contracts import AUDIT, FAULTS, INDEX, REPORT, SCORES, SUITES
+from regatta_lib.files import file_text
 from regatta_lib.reference import read_published_values, read_reference_values
 
 FORMULAS = {

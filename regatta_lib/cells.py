@@ -7,9 +7,9 @@ witness; a source audit; a pilot, after which the hashes are frozen.
 import re
 from pathlib import Path
 
-from regatta_lib import contracts, overlap, records, schemas, witnesses
-from regatta_lib.contracts import ContractError
+from regatta_lib import files, overlap, records, schemas, witnesses
 from regatta_lib.digest import manifest_text, read_manifest, sha256
+from regatta_lib.files import ContractError
 from regatta_lib.instruments import fault
 from regatta_lib.scaffold import TEMPLATES
 
@@ -35,7 +35,7 @@ def violations(folder: Path) -> list[str]:
     for kind in wanted:
         path = folder / f"{kind}.yaml"
         try:
-            found[kind], problems = schemas.violations(kind, path, contracts.yaml_value(path))
+            found[kind], problems = schemas.violations(kind, path, files.yaml_value(path))
         except ContractError as error:
             found[kind], problems = None, [str(error)]
         lines += problems

@@ -6,6 +6,7 @@ no power: the table says so.
 """
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass as plain_dataclass
 from fractions import Fraction
 from math import ceil, floor
@@ -20,6 +21,7 @@ from regatta_lib.records import Positive
 Kind = Literal["share", "difference", "likert_mean", "likert_difference", "sum", "chance", "untestable"]
 # the integers k that k/n may have, as multiples of n; every multiple of 1/n between them is possible
 SPAN = {"share": (0, 1), "difference": (-1, 1), "likert_mean": (1, 5), "likert_difference": (-4, 4)}
+CELLS = ("n11", "n10", "n01", "n00")
 NUMBER = re.compile(r"([+−-]?)(\d{0,3}(?:,\d{3})*)(?:\.(\d+))?( ?%)?")
 
 
@@ -48,9 +50,10 @@ class Printed:
     value: Fraction
     half: Fraction
 
-    def fits(self, value: Fraction) -> bool:
-        """Does ``value`` round to what is printed? Halves are allowed to round either way."""
-        return abs(value - self.value) <= self.half
+    def fits(self, value: Fraction | float) -> bool:
+        """Does ``value`` round to what is printed? Halves may round either way; the noise of a float does not count."""
+        exact = Fraction(value).limit_denominator(10**9) if isinstance(value, float) else value
+        return abs(exact - self.value) <= self.half
 
 
 def parse(printed: str) -> Printed:
@@ -85,6 +88,49 @@ def chance_witnesses(printed: Printed, n: int) -> list[tuple[int, int]]:
     return [
         (a, b) for a in range(n + 1) for b in range(a, n + 1) if printed.fits(Fraction(a * b + (n - a) * (n - b), n * n))
     ]
+
+
+def tables(n: int, agreeing: int | None = None, judge_only: int | None = None) -> Iterator[tuple[int, int, int, int]]:
+    """All 2×2 tables (n11, n10, n01, n00) of n pairs: judge yes first, adjudicator yes second.
+
+    ``agreeing`` fixes n11 + n00, ``judge_only`` fixes n10.
+    """
+    for n11 in range(n + 1):
+        for n10 in range(n - n11 + 1) if judge_only is None else [judge_only]:
+            for n01 in range(n - n11 - n10 + 1):
+                n00 = n - n11 - n10 - n01
+                if n00 >= 0 and (agreeing is None or n11 + n00 == agreeing):
+                    yield n11, n10, n01, n00
+
+
+def exact_kappa(n11: int, n10: int, n01: int, n00: int) -> Fraction | None:
+    """Cohen's κ of a 2×2 table as a fraction; None where it is undefined."""
+    n = n11 + n10 + n01 + n00
+    expected = Fraction((n11 + n10) * (n11 + n01) + (n01 + n00) * (n10 + n00), n * n)
+    return None if expected == 1 else (Fraction(n11 + n00, n) - expected) / (1 - expected)
+
+
+def tables_with_kappa(printed: str, n: int, agreeing: int | None = None, judge_only: int | None = None) -> pd.DataFrame:
+    """All 2×2 tables of n pairs whose κ rounds to the printed one.
+
+    Columns: n11, n10, n01, n00, kappa, agreement, judge_yes, adjudicator_yes.
+    """
+    target = parse(printed)
+    rows = []
+    for cells in tables(n, agreeing, judge_only):
+        kappa = exact_kappa(*cells)
+        if kappa is not None and target.fits(kappa):
+            n11, n10, n01, n00 = cells
+            rows.append(
+                {
+                    **dict(zip(CELLS, cells, strict=True)),
+                    "kappa": float(kappa),
+                    "agreement": (n11 + n00) / n,
+                    "judge_yes": n11 + n10,
+                    "adjudicator_yes": n11 + n01,
+                }
+            )
+    return pd.DataFrame(rows, columns=[*CELLS, "kappa", "agreement", "judge_yes", "adjudicator_yes"])
 
 
 def check(claims: pd.DataFrame) -> pd.DataFrame:

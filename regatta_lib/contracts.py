@@ -6,8 +6,6 @@ form. Reading checks all of it, so that a wrong file is one clear line and never
 
 import csv
 import io
-import os
-import unicodedata
 from dataclasses import dataclass, fields
 from functools import cached_property
 from pathlib import Path
@@ -15,62 +13,10 @@ from types import NoneType
 from typing import Annotated, get_args, get_origin
 
 import pandas as pd
-import yaml
 from pydantic import TypeAdapter, ValidationError
 
 from regatta_lib import items, records
-
-
-class ContractError(ValueError):
-    """A file breaks its contract. The message names the file, the row or key, what was found and what was expected."""
-
-
-def file_text(path: Path) -> str:
-    """Read a UTF-8 text file, refusing a BOM, CR line ends and text that is not in normal form C."""
-    try:
-        text = path.read_bytes().decode("utf-8")
-    except FileNotFoundError:
-        raise ContractError(f"{path}: missing, expected a file") from None
-    except UnicodeDecodeError as error:
-        raise ContractError(f"{path}: byte {error.start} is not UTF-8") from None
-    if text.startswith("\ufeff"):
-        raise ContractError(f"{path}: starts with a byte order mark, expected plain UTF-8")
-    if "\r" in text:
-        line = text[: text.index("\r")].count("\n") + 1
-        raise ContractError(f"{path}: row {line}: CRLF line end, expected LF (was the file converted on checkout?)")
-    if not unicodedata.is_normalized("NFC", text):
-        raise ContractError(f"{path}: text is not Unicode NFC")
-    return text
-
-
-class _Loader(yaml.CSafeLoader):
-    """The safe C loader, refusing a key that occurs twice in one mapping."""
-
-    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict:
-        keys = [key.value for key, _ in node.value]
-        if len(keys) != len(set(keys)):
-            twice = next(key for key in keys if keys.count(key) > 1)
-            raise yaml.constructor.ConstructorError(None, None, f"key {twice!r} occurs twice", node.start_mark)
-        return super().construct_mapping(node, deep)
-
-
-def yaml_value(path: Path) -> object:
-    """Read one YAML file as plain values. Raises ContractError with one line for text that is no valid YAML."""
-    try:
-        return yaml.load(file_text(path), _Loader)
-    except yaml.YAMLError as error:
-        raise ContractError(f"{path}: {' '.join(str(error).split())}") from None
-
-
-def write_atomic(path: Path, content: str | bytes) -> None:
-    """Write to a temporary file beside ``path``, then rename: the file is either the old one or complete."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
-        temporary.write_bytes(content.encode("utf-8") if isinstance(content, str) else content)
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
+from regatta_lib.files import ContractError, file_text, write_atomic
 
 
 def csv_text(frame: pd.DataFrame) -> str:
@@ -84,6 +30,11 @@ NULLABLE = {int: "Int64", float: "float64", str: "str"}
 def _plain(annotation: type) -> type:
     """The type under an Annotated."""
     return get_args(annotation)[0] if get_origin(annotation) is Annotated else annotation
+
+
+def _sortable(value: object) -> tuple[bool, object]:
+    """A missing value sorts before all others."""
+    return value is not None, value
 
 
 @dataclass(frozen=True)
@@ -130,11 +81,12 @@ class Contract:
             raise ContractError(
                 f"{path}: row {index + 2}, {'.'.join(map(str, place[:1]))}: found {first['input']!r}; {first['msg']}"
             ) from None
-        keys = [tuple((v is not None, v) for v in (getattr(r, name) for name in self.key)) for r in checked]
+        values = [[getattr(r, name) for r in checked] for name in self.key]
+        keys = list(zip(*(map(_sortable, v) if None in v else v for v in values), strict=True))
         for index in range(1, len(keys)):
             if keys[index] <= keys[index - 1]:
                 problem = "duplicates" if keys[index] == keys[index - 1] else "is not sorted after"
-                shown = ", ".join(str(value) for _, value in keys[index])
+                shown = ", ".join(str(getattr(checked[index], name)) for name in self.key)
                 raise ContractError(
                     f"{path}: row {index + 2} ({shown}) {problem} the row before it by {', '.join(self.key)}"
                 )

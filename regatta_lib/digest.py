@@ -4,7 +4,7 @@ import hashlib
 import json
 from pathlib import Path
 
-from regatta_lib.contracts import ContractError, file_text
+from regatta_lib.files import ContractError, file_text
 
 
 def canonical_json(value: object) -> str:

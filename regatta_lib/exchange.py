@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from regatta_lib.contracts import write_atomic
 from regatta_lib.digest import canonical_json
+from regatta_lib.files import write_atomic
 from regatta_lib.models import Pending
 from regatta_lib.protocols import read_message
 from regatta_lib.records import Reply, Request

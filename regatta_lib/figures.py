@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
 
 from regatta_lib import records
-from regatta_lib.contracts import write_atomic
+from regatta_lib.files import write_atomic
 
 # DejaVu Sans comes with matplotlib and has the Vietnamese letters. Fixed ids, no compression and no dates make the
 # files the same bytes on every run; glyphs are drawn as paths, so a reader needs no font.
@@ -28,7 +28,7 @@ STYLE = {
     "svg.hashsalt": "regatta",
     "svg.fonttype": "path",
     "pdf.compression": 0,
-    "pdf.fonttype": 42,
+    "pdf.fonttype": 3,
 }
 UNDATED = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {"Software": None}}
 COLORS = dict(zip(records.GENERATORS, (sns.color_palette("colorblind")[i] for i in (0, 1, 2)), strict=True))

@@ -1,16 +1,17 @@
 """Forecast: how many calls, tokens and dollars a study comes to, before anything is sent.
 
 Calls follow from the design. Tokens are characters of the rendered prompts divided by a number of characters per token
-(low and high), plus the reply: low a third of the words asked for, high the cap. Prices are those of params.yaml.
+(low and high), plus the reply: low a third of the words asked for, high the cap. A live call whose reply is cut off is
+sent once more with twice the cap, so its high end is two prompts and three caps. Prices are those of params.yaml.
 """
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterable, Iterator
 from dataclasses import dataclass
 
 from regatta_lib import episodes, judges, suites
 from regatta_lib.calls import request_params
 from regatta_lib.canaries import PLANTED, PLANTS
-from regatta_lib.params import Endpoint, Role, Study
+from regatta_lib.params import Endpoint, Measurement, Role, Study
 from regatta_lib.prompts import Prompt
 from regatta_lib.records import Episode, Scenario
 from regatta_lib.runs import GeneratorSide, JudgeSide, bench, plans
@@ -18,6 +19,8 @@ from regatta_lib.runs import GeneratorSide, JudgeSide, bench, plans
 CHARACTERS_PER_TOKEN = (5.0, 3.0)
 CHARACTERS_PER_WORD = 7
 TOKENS_PER_WORD = 1.4
+# The prompts and caps that one live call may come to: see live.Live._ask.
+CUT_OFF_ONCE = (2, 3)
 MILLION = 1_000_000
 
 
@@ -48,33 +51,62 @@ def tasks(study: Study, generators: dict[str, GeneratorSide], judged: dict[str, 
     """The tasks of a study, suite by suite."""
     n, words = study.scenarios, study.words
     for plan in plans(study, generators):
-        side, source = judged[plan.cell], generators[plan.cell]
+        source = generators[plan.cell]
         values = suites.context(plan, source.ontology, source.documents)
         prompt = suites.generation_prompt(plan, source.ontology, values, [])
         yield Task("generator", study.generators[plan.generator], (1, suites.ROUNDS), prompt, n * (words.message + 110))
-        filler = "x" * CHARACTERS_PER_WORD
-        scenario = Scenario(plan.suite_id, 1, filler * 20, filler * words.message, filler * 40, None, None)
-        fault, of = side.faults[0], bench(study, side.ontology)
-        planned = [*episodes.planned(side.faults, study.control, study.single, study.repeats.get(plan.cell, 1))]
-        told = episodes.instructions("joint", fault, side.faults)
-        prompt = episodes.agent_prompt(side.ontology, told, scenario.agent_input, words.answer)
-        yield Task("agent", study.agent, (n * len(planned), n * len(planned)), prompt, words.answer)
-        answer = Episode(plan.suite_id, 1, fault.id, "joint", 1, "answered", filler * words.answer, "")
-        scans = {
-            "coverage": (len(side.requirements), judges.coverage_prompt(of, side.requirements[0], scenario)),
-            "design": (len(side.faults), judges.design_prompt(of, fault, scenario)),
-            "execution": (len(planned), judges.execution_prompt(of, fault, scenario, answer)),
-        }
-        for judge, (targets, prompt) in scans.items():
-            fewest = n if judge in study.grid else min(study.stride, n)
-            yield Task("judge", study.judge, (targets * fewest, targets * n), prompt, words.reason)
-        yield Task("judge", study.judge, (n, n), judges.specificity_prompt(of, scenario), words.reason)
-        yield Task("judge", study.judge, (n, n), judges.adversarial_prompt(of, scenario), words.reason)
-        last = judges.execution_prompt(of, fault, scenario, answer)
+        scenario = filler(
+            plan.suite_id, 20 * CHARACTERS_PER_WORD, words.message * CHARACTERS_PER_WORD, 40 * CHARACTERS_PER_WORD
+        )
+        last = yield from suite_tasks(study, judged[plan.cell], scenario, n)
+    yield from study_tasks(study, last)
+
+
+def filler(suite_id: str, description: int, message: int, expected: int) -> Scenario:
+    """A scenario that stands for others: texts of so many characters."""
+    return Scenario(suite_id, 1, "x" * description, "x" * message, "x" * expected, None, None)
+
+
+def suite_tasks(study: Measurement, side: JudgeSide, scenario: Scenario, n: int) -> Generator[Task, None, Prompt]:
+    """The tasks of a suite of ``n`` scenarios like this one, once it is there. Returns the prompt of the last judge."""
+    words, cell = study.words, side.ontology.cell
+    fault, of = side.faults[0], bench(study, side.ontology)
+    planned = [*episodes.planned(side.faults, study.control, study.single, study.repeats.get(cell, 1))]
+    told = episodes.instructions("joint", fault, side.faults)
+    prompt = episodes.agent_prompt(side.ontology, told, scenario.agent_input, words.answer)
+    yield Task("agent", study.agent, (n * len(planned), n * len(planned)), prompt, words.answer)
+    text = "x" * CHARACTERS_PER_WORD * words.answer
+    answer = Episode(scenario.suite_id, 1, fault.id, "joint", 1, "answered", text, "")
+    last = judges.execution_prompt(of, fault, scenario, answer)
+    scans = {
+        "coverage": (len(side.requirements), judges.coverage_prompt(of, side.requirements[0], scenario)),
+        "design": (len(side.faults), judges.design_prompt(of, fault, scenario)),
+        "execution": (len(planned), last),
+    }
+    for judge, (targets, prompt) in scans.items():
+        fewest = n if judge in study.grid else min(study.stride, n)
+        yield Task("judge", study.judge, (targets * fewest, targets * n), prompt, words.reason)
+    yield Task("judge", study.judge, (n, n), judges.specificity_prompt(of, scenario), words.reason)
+    yield Task("judge", study.judge, (n, n), judges.adversarial_prompt(of, scenario), words.reason)
+    return last
+
+
+def study_tasks(study: Measurement, prompt: Prompt) -> Iterator[Task]:
+    """The tasks that come once: canaries and the second judge's sample, each about as long as ``prompt``."""
     canaries = len(PLANTED) * len(PLANTS)
-    yield Task("judge", study.judge, (canaries, canaries), last, words.reason)
+    yield Task("judge", study.judge, (canaries, canaries), prompt, study.words.reason)
     if study.second_judge is not None:
-        yield Task("second judge", study.second_judge, (study.second_sample,) * 2, last, words.reason)
+        yield Task("second judge", study.second_judge, (study.second_sample,) * 2, prompt, study.words.reason)
+
+
+def evaluation_tasks(study: Measurement, side: JudgeSide, scenarios: list[Scenario]) -> Iterator[Task]:
+    """The tasks of measuring scenarios that are there already, by the mean length of their texts."""
+    n = len(scenarios)
+    lengths = [
+        -(-sum(map(len, texts)) // n) for texts in zip(*(judges.scenario_shown(s).values() for s in scenarios), strict=True)
+    ]
+    last = yield from suite_tasks(study, side, filler(scenarios[0].suite_id, *lengths), n)
+    yield from study_tasks(study, last)
 
 
 def characters(role: Role, prompt: Prompt) -> int:
@@ -89,19 +121,27 @@ def forecast(
     judged: dict[str, JudgeSide],
     endpoints: dict[str, Endpoint],
 ) -> list[Share]:
-    """Calls, tokens and price of a study by role and endpoint, low and high.
+    """Calls, tokens and price of a study by role and endpoint, low and high. See ``priced``."""
+    return priced(tasks(study, generators, judged), endpoints, study.provider)
 
-    High counts every scan to its end, every re-ask of a suite and every reply at its cap; only repeated attempts after
-    failures can exceed it. Low counts every scan that stops early as stopped after its first wave.
+
+def priced(todo: Iterable[Task], endpoints: dict[str, Endpoint], provider: str) -> list[Share]:
+    """Calls, tokens and price of tasks by role and endpoint, low and high.
+
+    High counts every scan to its end, every re-ask of a suite and every reply at its cap, over the network also every
+    reply cut off once; only repeated attempts after failures can exceed it. Low counts every scan that stops early as
+    stopped after its first wave.
     """
+    prompts, caps = CUT_OFF_ONCE if provider == "live" else (1, 1)
     sums: dict[tuple[str, str], list[float]] = {}
-    for task in tasks(study, generators, judged):
+    for task in todo:
         total = sums.setdefault((task.role, task.by.endpoint), [0] * 6)
-        sent = characters(task.by, task.prompt)
-        replies = (task.words * TOKENS_PER_WORD / 3, task.by.max_tokens)
+        text = characters(task.by, task.prompt)
+        sent = (text, text * prompts)
+        replies = (task.words * TOKENS_PER_WORD / 3, task.by.max_tokens * caps)
         for end in (0, 1):
             total[end] += task.calls[end]
-            total[2 + end] += task.calls[end] * sent / CHARACTERS_PER_TOKEN[end]
+            total[2 + end] += task.calls[end] * sent[end] / CHARACTERS_PER_TOKEN[end]
             total[4 + end] += task.calls[end] * replies[end]
     return [_share(*key, [round(value) for value in total], endpoints) for key, total in sorted(sums.items())]
 

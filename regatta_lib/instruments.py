@@ -11,12 +11,10 @@ from pathlib import Path
 import pandas as pd
 
 from regatta_lib import paths, records, schemas
-from regatta_lib.contracts import ContractError
 from regatta_lib.digest import manifest_text, sha256
+from regatta_lib.files import ContractError
 from regatta_lib.items import Document, Fault, Ontology, Requirement, Text, Witness
 
-JUDGE_SIDE = ("requirements", "faults", "ledger", "mapping", "pilot")
-GENERATOR_SIDE = ("ontology", "documents")
 DIGESTED = ("requirements", "faults", "ontology", "documents", "mapping")
 
 
@@ -69,7 +67,7 @@ def read_judge_side(
 ) -> tuple[tuple[Requirement, ...], tuple[Fault, ...]]:
     """The 25 requirements and five faults of a cell in one of their texts. Raises ContractError, one line a violation."""
     if text not in ("as_written", "corrected"):
-        raise ContractError(f"instruments.text: found {text!r}, expected as_written or corrected")
+        raise ContractError(f"text of the instruments: found {text!r}, expected as_written or corrected")
     folder = folder_of(cell, root)
     requirements = schemas.read(folder, "requirements").requirements
     faults = schemas.read(folder, "faults").faults

@@ -1,4 +1,4 @@
-"""V1 in full: how hard each requirement is to cover, with uncertainty, by area, and seen against unseen (§V-B)."""
+"""V1 in full: how hard each requirement is to cover, with uncertainty, and by area (§V-B)."""
 
 from typing import Literal
 
@@ -8,7 +8,8 @@ from pydantic.dataclasses import dataclass
 from scipy.stats import fisher_exact
 
 from regatta_lib import records
-from regatta_lib.contracts import Contract, ContractError
+from regatta_lib.contracts import Contract
+from regatta_lib.files import ContractError
 from regatta_lib.scores import suite_parts, targets
 from regatta_lib.stats import exact_interval, percentile_interval, resampled_sums
 from regatta_lib.validity import item_difficulty
@@ -132,50 +133,3 @@ def area_test(items: pd.DataFrame) -> pd.DataFrame:
         "p": float(result.pvalue),
     }
     return pd.concat([groups, pd.DataFrame([comparison])], ignore_index=True)
-
-
-def seen_and_unseen(
-    verdicts: pd.DataFrame, holdout: pd.DataFrame, rng: np.random.Generator, resamples: int, level: float
-) -> pd.DataFrame:
-    """Coverage of requirements withheld from a suite's generator against those it was shown.
-
-    ``holdout`` names the withheld pairs (columns suite_id, requirement_id); only its suites enter. One row per
-    generator: suites, seen, unseen (pairs with a verdict), seen_share, unseen_share, difference, low, high (percentile
-    interval over suites within cell), unresolved. Raises ContractError for a withheld requirement without a row.
-    """
-    reduced = targets(verdicts[verdicts["judge"] == "coverage"])
-    reduced = reduced[reduced["suite_id"].isin(holdout["suite_id"])].reset_index(drop=True)
-    withheld = pd.MultiIndex.from_frame(holdout[["suite_id", "requirement_id"]])
-    present = pd.MultiIndex.from_frame(reduced[["suite_id", "target"]])
-    if len(strangers := withheld.difference(present)):
-        raise ContractError(f"holdout: {' '.join(strangers[0])}: no coverage verdict, expected one per withheld item")
-    reduced = reduced.assign(unseen=present.isin(withheld), known=reduced["value"].notna()).join(
-        suite_parts(reduced["suite_id"])
-    )
-    rows = []
-    for generator, part in reduced.groupby("generator", sort=True):
-        value, known, unseen = part["value"].fillna(0).astype(float), part["known"], part["unseen"]
-        counted = part.assign(
-            unseen_yes=value * unseen, unseen_n=known & unseen, seen_yes=value * ~unseen, seen_n=known & ~unseen
-        )
-        names = ["seen_yes", "seen_n", "unseen_yes", "unseen_n"]
-        sums = counted.groupby(["cell", "suite_id"])[names].sum().astype(float)
-        draws = sum(resampled_sums(rng, cell.to_numpy(), resamples) for _, cell in sums.groupby("cell", sort=True))
-        total = sums.sum()
-        low, high = percentile_interval(draws[:, 2] / draws[:, 3] - draws[:, 0] / draws[:, 1], level)
-        seen_share, unseen_share = total["seen_yes"] / total["seen_n"], total["unseen_yes"] / total["unseen_n"]
-        rows.append(
-            {
-                "generator": generator,
-                "suites": len(sums),
-                "seen": int(total["seen_n"]),
-                "unseen": int(total["unseen_n"]),
-                "seen_share": seen_share,
-                "unseen_share": unseen_share,
-                "difference": unseen_share - seen_share,
-                "low": float(low),
-                "high": float(high),
-                "unresolved": int((~known).sum()),
-            }
-        )
-    return pd.DataFrame(rows)

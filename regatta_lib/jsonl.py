@@ -10,8 +10,8 @@ from pathlib import Path
 from pydantic import TypeAdapter, ValidationError
 
 from regatta_lib import records
-from regatta_lib.contracts import ContractError, file_text, write_atomic
 from regatta_lib.digest import canonical_json
+from regatta_lib.files import ContractError, file_text, write_atomic
 
 
 @dataclass(frozen=True)

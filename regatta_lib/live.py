@@ -16,7 +16,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from weakref import WeakValueDictionary
 
-from regatta_lib.contracts import ContractError
+from regatta_lib.files import ContractError
 from regatta_lib.params import Endpoint
 from regatta_lib.protocols import chat_body, malformed, message_body, read_chat, read_message
 from regatta_lib.records import Reply, Request
@@ -41,9 +41,9 @@ class Retry:
     ceiling: float = 60.0
 
     def wait(self, attempt: int, asked: float | None) -> float:
-        """The wait after the given attempt (from 0); with up to a quarter more, so that calls do not return in step."""
+        """The wait after the given attempt (from 0); up to a quarter more below the ceiling, so that calls spread out."""
         wanted = asked if asked is not None else self.first * 2**attempt
-        return min(wanted, self.ceiling) * random.uniform(1, 1.25)
+        return min(wanted * random.uniform(1, 1.25), self.ceiling)
 
 
 class Limiter:

@@ -15,8 +15,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from regatta_lib.contracts import ContractError
 from regatta_lib.digest import canonical_json, sha256
+from regatta_lib.files import ContractError
 from regatta_lib.params import Endpoint
 from regatta_lib.records import Reply, Request
 from regatta_lib.transcripts import History, Transcripts, events, request_key, suite_of, transcript_files

@@ -5,7 +5,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from regatta_lib.contracts import ContractError, yaml_value
+from regatta_lib.files import ContractError, yaml_value
 from regatta_lib.records import FaultCategory, Name
 
 
@@ -26,9 +26,8 @@ class Base(Section):
 
 
 class Instruments(Section):
-    """Which text of the instruments the harness uses, and their version."""
+    """The version of the instruments."""
 
-    text: Literal["as_written", "corrected"]
     version: str = Field(pattern=r"^[0-9]+\.[0-9]+\.[0-9]+$")
 
 
@@ -94,27 +93,19 @@ class Words(Section):
     reason: int = Field(ge=10)
 
 
-class Study(Section):
-    """A live study: its design, and who writes, answers and judges.
+class Measurement(Section):
+    """How a suite is measured: who plays the agent, who judges, by which text of the instruments.
 
-    ``generators`` maps the name used in suite identifiers to a role. ``provider``: over the network, or through the
-    files of an exchange. ``instruments``: which text of the instruments holds. ``holdout``: the share of a cell's
-    regulations withheld from S4. The arm ``joint`` always runs, ``repeats`` times in the cells named there; ``control``
-    and ``single`` (faults of these categories) once. The judges in ``grid`` look at every scenario; the others scan in
-    order, ``stride`` scenarios at a time, until one succeeds. ``second_judge`` sees ``second_sample`` of the design and
-    execution items.
+    ``provider``: over the network, or through the files of an exchange. The arm ``joint`` always runs, ``repeats`` times
+    in the cells named there; ``control`` and ``single`` (faults of these categories) once. The judges in ``grid`` look at
+    every scenario; the others scan in order, ``stride`` scenarios at a time, until one succeeds. ``second_judge`` sees
+    ``second_sample`` of the design and execution items.
     """
 
     purpose: str
     provider: Literal["live", "exchange"]
-    cells: list[Name] = Field(min_length=1)
-    strategies: list[Literal["S1", "S2", "S3", "S4"]] = Field(min_length=1)
-    replications: int = Field(ge=1)
-    scenarios: int = Field(ge=1, le=99)
     instruments: Literal["as_written", "corrected"]
-    holdout: float = Field(gt=0, lt=1)
     seed: int = Field(ge=0)
-    generators: dict[Name, Role] = Field(min_length=1)
     agent: Role
     judge: Role
     second_judge: Role | None = None
@@ -125,6 +116,29 @@ class Study(Section):
     grid: list[Literal["coverage", "design", "execution"]] = []
     stride: int = Field(default=1, ge=1)
     words: Words
+
+    def roles(self) -> list[Role]:
+        """All roles that a model is needed for."""
+        return [self.agent, self.judge, *filter(None, [self.second_judge])]
+
+
+class Study(Measurement):
+    """A live study: the suites it has written, and how it measures them.
+
+    ``generators`` maps the name used in suite identifiers to a role. ``holdout``: the share of a cell's regulations
+    withheld from S4.
+    """
+
+    cells: list[Name] = Field(min_length=1)
+    strategies: list[Literal["S1", "S2", "S3", "S4"]] = Field(min_length=1)
+    replications: int = Field(ge=1)
+    scenarios: int = Field(ge=1, le=99)
+    holdout: float = Field(gt=0, lt=1)
+    generators: dict[Name, Role] = Field(min_length=1)
+
+    def roles(self) -> list[Role]:
+        """All roles that a model is needed for."""
+        return [*self.generators.values(), *super().roles()]
 
 
 class Validity(Section):
@@ -166,6 +180,7 @@ class Params(Section):
     cost: Cost
     endpoints: dict[str, Endpoint]
     studies: dict[str, Study]
+    evaluations: dict[str, Measurement]
 
     def of(self, stage: str) -> dict[str, object]:
         """The parameters that belong to a stage alone: its section, or nothing."""

@@ -19,6 +19,8 @@ SCHEMA = {
     "required": ["reason", "colour"],
     "additionalProperties": False,
 }
+# The statuses that say "this request is wrong"; any other error says nothing about the request.
+REFUSED = ("HTTP 400:", "HTTP 422:")
 MODES = {"schema": "structured output", "tool": "forced tool", "prompt": "prompt and parse"}
 
 
@@ -49,7 +51,7 @@ async def preflight(endpoint: Endpoint, transcripts: Transcripts) -> Preflight:
     endpoint = endpoint.model_copy(update={"structured": "schema"})
     plain = await _ask(endpoint, transcripts, "plain")
     sampling = "accepted" if endpoint.sampling else "provider default"
-    if plain.state == "error" and endpoint.sampling:
+    if plain.state == "error" and endpoint.sampling and plain.error.startswith(REFUSED):
         endpoint, sampling = endpoint.model_copy(update={"sampling": False}), "refused"
         plain = await _ask(endpoint, transcripts, "plain")
     if plain.state == "error":

@@ -81,11 +81,6 @@ def mark(seed: int, *content: object) -> str:
     return sha256(canonical_json([seed, *content]))[:MARK_LENGTH]
 
 
-def template_names() -> list[str]:
-    """The templates that can be rendered (files that start with ``_`` are parts of others)."""
-    return sorted(path.stem for path in TEMPLATES.glob("[!_]*.txt"))
-
-
 def digest(name: str) -> str:
     """SHA-256 over a template and the parts it includes, in the order in which they are included."""
     source = (TEMPLATES / f"{name}.txt").read_text(encoding="utf-8")

@@ -1,12 +1,11 @@
 """The paper's printed figures, recomputed: one number per key of ``published_values.csv`` with status ``recomputed``."""
 
 import itertools
-from decimal import Decimal
-from fractions import Fraction
 
 import pandas as pd
 
 from regatta_lib import records, validity
+from regatta_lib.consistency import parse, tables_with_kappa
 
 TOP_THREE = ["missing_regulation", "threshold_error", "metric_error"]
 BOTTOM_PAIR = {"role_boundary", "adversarial_vulnerability"}
@@ -122,48 +121,20 @@ def separation_figures(scores: pd.DataFrame) -> dict[str, float]:
 
 
 def agrees(printed: str, value: float) -> bool:
-    """Whether a number rounds to the printed text: it lies within half a unit of the last printed place."""
-    shown = Decimal(printed.replace(",", ""))
-    half = Decimal(1).scaleb(shown.as_tuple().exponent) / 2
-    return abs(Decimal(value) - shown) <= half + Decimal("1e-12")
-
-
-def consistent_tables(pairs: int, agreements: int, kappa: str, one_sided: bool) -> pd.DataFrame:
-    """Every 2×2 table of two raters that fits printed figures, so that none is picked silently.
-
-    ``pairs`` items, ``agreements`` of them rated alike, Cohen's κ = (p_o − p_e)/(1 − p_e) rounding to ``kappa``. With
-    ``one_sided`` all disagreements are n10 (first rater yes, second no). Columns: n11, n10, n01, n00, agreement, kappa.
-    """
-    rows = []
-    disagreements = pairs - agreements
-    for n10 in [disagreements] if one_sided else range(disagreements + 1):
-        for n11 in range(agreements + 1):
-            n01, n00 = disagreements - n10, agreements - n11
-            first, second = n11 + n10, n11 + n01
-            chance = Fraction(first * second + (pairs - first) * (pairs - second), pairs**2)
-            if chance == 1:
-                continue
-            value = float((Fraction(agreements, pairs) - chance) / (1 - chance))
-            if agrees(kappa, value):
-                rows.append(
-                    {"n11": n11, "n10": n10, "n01": n01, "n00": n00, "agreement": agreements / pairs, "kappa": value}
-                )
-    return pd.DataFrame(rows)
+    """Whether a number rounds to the printed text, by the one rule of ``consistency.Printed.fits``."""
+    return parse(printed).fits(float(value))
 
 
 def reconstructed_tables(printed: dict[str, str]) -> pd.DataFrame:
     """All tables behind the two agreement checks of §V-F, from their printed figures (keys of published_values.csv).
 
     The expert adjudication is one-sided: its seven disagreements were all credited by the judge, rejected by the expert.
+    Columns: those of ``consistency.tables_with_kappa``, and claim.
     """
     pairs, disagreements = int(printed["agreement/pairs"]), int(printed["agreement/disagreements"])
+    probes, agreements = int(printed["probes/count"]), int(printed["probes/gpt4o_agreements"])
     claims = {
-        "adjudication": consistent_tables(pairs, pairs - disagreements, printed["agreement/kappa"], one_sided=True),
-        "probes_gpt4o": consistent_tables(
-            int(printed["probes/count"]),
-            int(printed["probes/gpt4o_agreements"]),
-            printed["probes/gpt4o_kappa"],
-            one_sided=False,
-        ),
+        "adjudication": tables_with_kappa(printed["agreement/kappa"], pairs, pairs - disagreements, disagreements),
+        "probes_gpt4o": tables_with_kappa(printed["probes/gpt4o_kappa"], probes, agreements),
     }
     return pd.concat([table.assign(claim=claim) for claim, table in claims.items()], ignore_index=True)

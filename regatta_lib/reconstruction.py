@@ -1,61 +1,13 @@
 """Which tables and which intervals agree with the printed judge agreement? Exact enumeration, no random numbers (§V-F)."""
 
-from collections.abc import Iterator
-from fractions import Fraction
-
 import numpy as np
 import pandas as pd
 from scipy.stats import binom, multinomial, norm
 from statsmodels.stats.inter_rater import cohens_kappa
 
 from regatta_lib.agreement import cohen_kappa
-from regatta_lib.consistency import parse
+from regatta_lib.consistency import CELLS, exact_kappa, parse, tables, tables_with_kappa
 from regatta_lib.stats import bca_shares, exact_distribution
-
-CELLS = ("n11", "n10", "n01", "n00")
-
-
-def tables(n: int, agreeing: int | None = None, judge_only: int | None = None) -> Iterator[tuple[int, int, int, int]]:
-    """All 2×2 tables (n11, n10, n01, n00) of n pairs: judge yes first, adjudicator yes second.
-
-    ``agreeing`` fixes n11 + n00, ``judge_only`` fixes n10.
-    """
-    for n11 in range(n + 1):
-        for n10 in range(n - n11 + 1) if judge_only is None else [judge_only]:
-            for n01 in range(n - n11 - n10 + 1):
-                n00 = n - n11 - n10 - n01
-                if n00 >= 0 and (agreeing is None or n11 + n00 == agreeing):
-                    yield n11, n10, n01, n00
-
-
-def exact_kappa(n11: int, n10: int, n01: int, n00: int) -> Fraction | None:
-    """Cohen's κ of a 2×2 table as a fraction; None where it is undefined."""
-    n = n11 + n10 + n01 + n00
-    expected = Fraction((n11 + n10) * (n11 + n01) + (n01 + n00) * (n10 + n00), n * n)
-    return None if expected == 1 else (Fraction(n11 + n00, n) - expected) / (1 - expected)
-
-
-def tables_with_kappa(printed: str, n: int, agreeing: int | None = None, judge_only: int | None = None) -> pd.DataFrame:
-    """All 2×2 tables of n pairs whose κ rounds to the printed one.
-
-    Columns: n11, n10, n01, n00, kappa, agreement, judge_yes, adjudicator_yes.
-    """
-    target = parse(printed)
-    rows = []
-    for cells in tables(n, agreeing, judge_only):
-        kappa = exact_kappa(*cells)
-        if kappa is not None and target.fits(kappa):
-            n11, n10, n01, n00 = cells
-            rows.append(
-                {
-                    **dict(zip(CELLS, cells, strict=True)),
-                    "kappa": float(kappa),
-                    "agreement": (n11 + n00) / n,
-                    "judge_yes": n11 + n10,
-                    "adjudicator_yes": n11 + n01,
-                }
-            )
-    return pd.DataFrame(rows, columns=[*CELLS, "kappa", "agreement", "judge_yes", "adjudicator_yes"])
 
 
 def kappa_intervals(cells: tuple[int, int, int, int], level: float) -> pd.DataFrame:
@@ -136,11 +88,7 @@ def matching_intervals(candidates: pd.DataFrame, low: str, high: str, level: flo
     for row in candidates.itertuples(index=False):
         cells = (row.n11, row.n10, row.n01, row.n00)
         found = kappa_intervals(cells, level).assign(**dict(zip(CELLS, cells, strict=True)), kappa=row.kappa)
-        matches = [
-            printed_low.fits(Fraction(a).limit_denominator(10**9))
-            and printed_high.fits(Fraction(b).limit_denominator(10**9))
-            for a, b in zip(found["low"], found["high"], strict=True)
-        ]
+        matches = [printed_low.fits(a) and printed_high.fits(b) for a, b in zip(found["low"], found["high"], strict=True)]
         parts.append(found.assign(matches=matches))
     return pd.concat(parts, ignore_index=True)[[*CELLS, "kappa", "scheme", "method", "low", "high", "undefined", "matches"]]
 

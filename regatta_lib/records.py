@@ -27,8 +27,6 @@ CELLS = {
     "vn_insurance": "Vietnam insurance",
 }
 REPLICATIONS = (1, 2, 3)
-SCENARIOS_PER_SUITE = 30
-REQUIREMENTS_PER_CELL = 25
 FAULT_CATEGORIES = {
     "threshold_error": "threshold",
     "missing_regulation": "missing regulation",

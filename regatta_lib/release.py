@@ -11,8 +11,9 @@ from pathlib import Path
 import pandas as pd
 
 from regatta_lib import records
-from regatta_lib.contracts import RECORD, ContractError, csv_text
+from regatta_lib.contracts import RECORD, csv_text
 from regatta_lib.digest import sha256
+from regatta_lib.files import ContractError
 
 REPOSITORY = "frank-luongt/faos-research"
 COMMIT = "5b9516c366ebffa37a0064aef4460c27b1a1a643"
@@ -54,12 +55,6 @@ def load_results(folder: Path) -> dict[str, dict]:
             raise ContractError(f"{folder / name}: SHA-256 is {digest}, expected {expected}")
         loaded[name] = json.loads(content)
     return loaded
-
-
-def result_names(generator: str, release_suite: str, measure: str) -> str:
-    """Where the release states a figure: ``file: suite: measure``."""
-    kind = "fdr" if measure.startswith("fdr") else "coverage"
-    return f"results/{kind}_results{SUFFIXES[generator]}.json: {release_suite}: {measure}"
 
 
 def _scenario(name: str | None, suite: str) -> int | None:

@@ -15,7 +15,7 @@ from pathlib import Path
 import typst
 
 from regatta_lib import records
-from regatta_lib.contracts import ContractError, file_text
+from regatta_lib.files import ContractError, file_text
 
 REPORT = "paper/report.typ"
 RELEASED = 1_795_996_800
@@ -33,6 +33,18 @@ DIGITS = dict.fromkeys(("mean", "calls", "slope", "position"), 1) | dict.fromkey
     (*P_VALUES, *INTERVALS, *AGREEMENTS, *BOOTSTRAP_SHARES), 3
 )
 """Decimals by column; all others have two."""
+
+
+PUBLISHED = "data/reference/published_values.csv"
+DESIGN = ("design/", "audit/", "retest/", "cost/")
+KINDS = {
+    "design": "counts of the design, and products of them",
+    "enumerated": "the number of reference values, which follows our enumeration",
+    "words": "statements in words, as 1 for true",
+    "line": "counts below or above a line that we chose",
+    "measured": "measured results",
+}
+"""Not every recomputed figure is a measurement: what agreement with each kind is worth differs."""
 
 
 @dataclass(frozen=True)
@@ -91,8 +103,8 @@ PILOT = Table("pilot", "data/pilot/summary.csv", ("quantity",), counts=True, bla
 """Quoted if the file is there: a study with arms needs a model behind it, the rest of the report does not."""
 
 TALLIES = (
-    Tally("published", "data/reference/published_values.csv", ("status",)),
-    Tally("published_all", "data/reference/published_values.csv"),
+    Tally("published", PUBLISHED, ("status",)),
+    Tally("published_all", PUBLISHED),
     Tally("audit", "data/instruments/audit.csv", ("role", "audit_class")),
     Tally("second", "data/instruments/audit.csv", ("role", "second_class")),
     Tally("ground_truth", "data/instruments/audit.csv", ("role", "ground_truth")),
@@ -168,12 +180,11 @@ def tallies(root: Path, tally: Tally) -> dict[str, Number]:
 
 def printed_values(root: Path) -> dict[str, Number]:
     """The figures that the original paper prints, as it prints them: ``printed/<key>``."""
-    path = "data/reference/published_values.csv"
     return {
         f"printed/{row['key']}": Number(
-            row["printed"].replace("-", "\N{MINUS SIGN}"), f"{path}: {row['key']} ({row['status']})"
+            row["printed"].replace("-", "\N{MINUS SIGN}"), f"{PUBLISHED}: {row['key']} ({row['status']})"
         )
-        for row in rows(root, path)
+        for row in rows(root, PUBLISHED)
     }
 
 
@@ -189,6 +200,17 @@ def settings(root: Path, resamples: int, level: float) -> dict[str, Number]:
     found["params/level"] = Number(f"{level:.0%}".replace("%", "\N{NO-BREAK SPACE}%"), "params.yaml: base.level")
     names = records.GENERATORS | records.STRATEGIES | records.CELLS | records.FAULT_CATEGORIES
     return found | {f"name/{name}": Number(title, f"regatta_lib/records.py: {name}") for name, title in names.items()}
+
+
+def kind_of(row: dict[str, str]) -> str:
+    """What a recomputed printed figure is, see ``KINDS``; a row of ``published_values.csv``."""
+    if row["key"].startswith(DESIGN):
+        return "design"
+    if row["key"] == "availability/reference_values":
+        return "enumerated"
+    if row["how"].startswith("1 if "):
+        return "words"
+    return "line" if "prints no line" in row["how"] else "measured"
 
 
 def derived(root: Path) -> dict[str, Number]:
@@ -217,6 +239,13 @@ def derived(root: Path) -> dict[str, Number]:
         "readings/missing": (missing.split()[0], f"{readings}: {missing}"),
         "readings/missing_counts": (fits[missing], f"{readings}: {missing}: counts"),
     }
+    for kind, count in Counter(kind_of(row) for row in rows(root, PUBLISHED) if row["status"] == "recomputed").items():
+        found[f"published_kind/{kind}"] = (count, f"{PUBLISHED}: recomputed: {KINDS[kind]}")
+    separated = rows(root, separation := "data/validity/separation.csv")
+    detection = [float(row["p_adjusted"]) for row in separated if row["measure"] in ("fdr_design", "fdr_execution")]
+    place = f"{separation}: fdr_design, fdr_execution: rows"
+    found["separating/detection_of"] = (len(detection), place)
+    found["separating/detection"] = (sum(p < SIGNIFICANT for p in detection), f"{place} with p_adjusted below the line")
     for row in rows(root, quality := "data/cost/quality.csv"):
         if row["quality"] == "faults detected":
             source = f"{quality}: {row['stage']}, faults detected: slope, sign turned"

@@ -1,49 +1,130 @@
 """Reproduction: run every offline stage again, then prove that nothing committed has changed by a byte."""
 
+import os
 import subprocess
 import sys
+from collections.abc import Iterator
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
+from contextlib import contextmanager
+from graphlib import TopologicalSorter
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
-from regatta_lib.contracts import ContractError, write_atomic, yaml_value
 from regatta_lib.digest import sha256
+from regatta_lib.files import ContractError, write_atomic, yaml_value
 
 MISSING = "missing"
+WORKERS = 2
+
+
+def stages_in(root: Path) -> dict[str, dict]:
+    """The stages of dvc.yaml, as it states them."""
+    return yaml_value(root / "dvc.yaml")["stages"]
+
+
+def outputs_of(stage: dict) -> list[str]:
+    """The outputs and metrics of a stage, as paths below the root."""
+    declared = [entry for kind in ("outs", "metrics") for entry in stage.get(kind, [])]
+    return [entry if isinstance(entry, str) else next(iter(entry)) for entry in declared]
 
 
 def pipeline_outputs(root: Path) -> list[str]:
     """The outputs and metrics of all stages of dvc.yaml, and dvc.lock itself, as paths below the root, sorted."""
-    stages = yaml_value(root / "dvc.yaml")["stages"].values()
-    declared = [entry for stage in stages for kind in ("outs", "metrics") for entry in stage.get(kind, [])]
-    return sorted({"dvc.lock", *(entry if isinstance(entry, str) else next(iter(entry)) for entry in declared)})
+    return sorted({"dvc.lock", *(name for stage in stages_in(root).values() for name in outputs_of(stage))})
 
 
-def digests(root: Path, names: list[str]) -> dict[str, str]:
-    """{path: SHA-256}, ``missing`` where there is no such file."""
-    return {name: sha256((root / name).read_bytes()) if (root / name).is_file() else MISSING for name in names}
+def committed_files(root: Path) -> list[str]:
+    """What a reproduction must leave unchanged: the pipeline's outputs and the notebooks, sorted."""
+    return sorted([*pipeline_outputs(root), *(f"notebooks/{path.name}" for path in (root / "notebooks").glob("*.ipynb"))])
 
 
-def run_pipeline(root: Path, *only: str) -> None:
-    """Run every stage, or ``only`` those named, with DVC, whether or not inputs changed. Raises ContractError on failure.
+def stage_graph(root: Path) -> dict[str, set[str]]:
+    """For each stage, the stages it waits for: those with an output that is, or lies below, one of its dependencies."""
+    stages = stages_in(root)
+    return {
+        name: {
+            other
+            for other, made in stages.items()
+            for output in outputs_of(made)
+            for needed in stage.get("deps", [])
+            if other != name and (output == needed or output.startswith(f"{needed}/"))
+        }
+        for name, stage in stages.items()
+    }
 
-    In an unpacked archive there is no git; DVC is told so in ``.dvc/config.local``.
+
+def committed_digests(root: Path, names: list[str]) -> dict[str, str]:
+    """{path: SHA-256} of the files as committed: as git holds them at HEAD, or as they lie in an unpacked archive.
+
+    ``missing`` where there is no such file. A file that is changed but not committed is thus compared with the commit.
     """
     if not (root / ".git").exists():
+        return {name: sha256((root / name).read_bytes()) if (root / name).is_file() else MISSING for name in names}
+    shown = {name: subprocess.run(["git", "show", f"HEAD:{name}"], cwd=root, capture_output=True) for name in names}
+    return {name: MISSING if done.returncode else sha256(done.stdout) for name, done in shown.items()}
+
+
+@contextmanager
+def set_aside(root: Path, names: list[str]) -> Iterator[None]:
+    """Move files away while the block runs, so that what stands there afterwards was made in it.
+
+    If the block raises, files that were not made anew are put back.
+    """
+    with TemporaryDirectory(dir=root, prefix=".aside-") as folder:
+        moved = {root / name: Path(folder) / str(number) for number, name in enumerate(names) if (root / name).is_file()}
+        for path, place in moved.items():
+            path.replace(place)
+        try:
+            yield
+        except BaseException:
+            for path, place in moved.items():
+                if not path.exists():
+                    place.replace(path)
+            raise
+
+
+def allow_no_git(root: Path) -> None:
+    """Tell DVC, in ``.dvc/config.local``, that an unpacked archive has no git."""
+    if not (root / ".git").exists():
         write_atomic(root / ".dvc/config.local", "[core]\n    no_scm = true\n")
-    command = [sys.executable, "-m", "dvc", "repro", "--force", "--quiet", *(["--single-item", *only] if only else [])]
-    code = subprocess.run(command, cwd=root, check=False).returncode
-    if code:
-        raise ContractError(f"{root / 'dvc.yaml'}: a stage failed (exit code {code}); its one-line reason is above")
 
 
-def differences(root: Path, before: dict[str, str]) -> list[str]:
-    """What differs now: outputs with other digests than ``before``, and notebooks other than their executed copies."""
-    lines = [
-        f"{name}: SHA-256 was {digest}, is now {now}"
-        for name, digest in before.items()
-        if (now := digests(root, [name])[name]) != digest or now == MISSING
-    ]
-    for notebook in sorted((root / "notebooks").glob("*.ipynb")):
-        executed = root / "notebooks/executed" / notebook.name
-        if not executed.is_file() or executed.read_bytes() != notebook.read_bytes():
-            lines.append(f"notebooks/{notebook.name}: its outputs are not those of the run in notebooks/executed")
+def run_pipeline(root: Path) -> None:
+    """Run the command of every stage, whether or not its inputs changed, and let DVC record the result in dvc.lock.
+
+    Outputs are set aside first, as DVC does, so a stage that writes nothing can't pass with an old file. Stages that do
+    not wait for each other run two at a time; ``dvc repro`` runs the same commands one after another.
+    Raises ContractError, naming the stage, when one fails; those under way are let finish, no other is started.
+    """
+    stages, order = stages_in(root), TopologicalSorter(stage_graph(root))
+    order.prepare()
+    environment = os.environ | {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
+    made = [name for stage in stages.values() for name in outputs_of(stage)]
+    executed = [path.relative_to(root).as_posix() for path in (root / "notebooks/executed").glob("*.ipynb")]
+    with set_aside(root, [*made, *executed]), ThreadPoolExecutor(WORKERS) as pool:
+        running = {}
+        while order.is_active():
+            for name in order.get_ready():
+                running[pool.submit(subprocess.run, stages[name]["cmd"], shell=True, cwd=root, env=environment)] = name
+            for done in wait(running, return_when=FIRST_COMPLETED).done:
+                name = running.pop(done)
+                if code := done.result().returncode:
+                    raise ContractError(f"{root / 'dvc.yaml'}: stage {name} failed (exit code {code}); its reason is above")
+                order.done(name)
+        for name in made:
+            if not (root / name).is_file():
+                raise ContractError(f"{root / 'dvc.yaml'}: {name}: its stage ran but did not write it")
+    allow_no_git(root)
+    subprocess.run([sys.executable, "-m", "dvc", "commit", "--force", "--quiet"], cwd=root, env=environment, check=True)
+
+
+def differences(root: Path, committed: dict[str, str]) -> list[str]:
+    """The files that are not as ``committed``, one line each. A notebook counts as its executed copy of this run."""
+    lines = []
+    for name, digest in committed.items():
+        folder, _, file = name.rpartition("/")
+        made = root / folder / "executed" / file if folder == "notebooks" else root / name
+        now = sha256(made.read_bytes()) if made.is_file() else MISSING
+        if now != digest or now == MISSING:
+            lines.append(f"{name}: SHA-256 was {digest}, is now {now}")
     return lines

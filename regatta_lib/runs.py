@@ -4,15 +4,15 @@ Each step is a function of the steps before it, so a step can be run again from 
 """
 
 from collections import defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from regatta_lib import episodes, holdout, instruments, judges, suites
 from regatta_lib.calls import gathered
 from regatta_lib.canaries import CanaryResult, canaries
-from regatta_lib.contracts import ContractError
+from regatta_lib.files import ContractError
 from regatta_lib.items import Document, Fault, Ontology, Requirement
 from regatta_lib.models import Model
-from regatta_lib.params import Study
+from regatta_lib.params import Measurement, Study
 from regatta_lib.records import Episode, Ruling, Scenario
 from regatta_lib.rulings import (
     ANSWERS,
@@ -49,7 +49,7 @@ class JudgeSide:
 def read_sides(study: Study) -> tuple[dict[str, GeneratorSide], dict[str, JudgeSide]]:
     """The instruments of the study's cells, generator side and judge side apart, {cell: side}."""
     digest = instruments.instruments_digest(study.cells)
-    generators, judged = {}, {}
+    generators = {}
     for cell in study.cells:
         ontology, documents = instruments.read_generator_side(cell)
         keys = [regulation.key for regulation in ontology.regulations]
@@ -58,9 +58,14 @@ def read_sides(study: Study) -> tuple[dict[str, GeneratorSide], dict[str, JudgeS
             for replication in range(1, study.replications + 1)
         }
         generators[cell] = GeneratorSide(ontology, list(documents), digest, withheld)
-        requirements, faults = instruments.read_judge_side(cell, study.instruments)
-        judged[cell] = JudgeSide(ontology, list(requirements), list(faults))
-    return generators, judged
+    return generators, {cell: read_judge_side(study, cell) for cell in study.cells}
+
+
+def read_judge_side(study: Measurement, cell: str) -> JudgeSide:
+    """The judge side of one cell, in the text of the instruments that the study names."""
+    ontology, _ = instruments.read_generator_side(cell)
+    requirements, faults = instruments.read_judge_side(cell, study.instruments)
+    return JudgeSide(ontology, list(requirements), list(faults))
 
 
 def plans(study: Study, sides: dict[str, GeneratorSide]) -> list[suites.Plan]:
@@ -116,7 +121,7 @@ def cell_of(suite_id: str) -> str:
     return suite_id.split(".")[2]
 
 
-async def act(model: Model, study: Study, sides: dict[str, JudgeSide], scenarios: list[Scenario]) -> list[Episode]:
+async def act(model: Model, study: Measurement, sides: dict[str, JudgeSide], scenarios: list[Scenario]) -> list[Episode]:
     """Run the agent on all scenarios. Raises models.Pending where answers are still to come."""
 
     async def suite(suite_id: str, of: list[Scenario]) -> list[Episode]:
@@ -129,23 +134,23 @@ async def act(model: Model, study: Study, sides: dict[str, JudgeSide], scenarios
     return [episode for of_suite in ran for episode in of_suite]
 
 
-def bench(study: Study, ontology: Ontology) -> judges.Bench:
+def bench(study: Measurement, ontology: Ontology) -> judges.Bench:
     """What the judges of a cell share."""
     return judges.Bench(ontology, study.seed, study.words.reason)
 
 
-def about_scenarios(study: Study, side: JudgeSide, scenarios: list[Scenario]) -> list[Question]:
+def about_scenarios(study: Measurement, side: JudgeSide, scenarios: list[Scenario]) -> list[Question]:
     """All questions about the scenarios of one suite."""
     return scenario_questions(bench(study, side.ontology), side.requirements, side.faults, scenarios)
 
 
-def about_episodes(study: Study, side: JudgeSide, scenarios: list[Scenario], ran: list[Episode]) -> list[Question]:
+def about_episodes(study: Measurement, side: JudgeSide, scenarios: list[Scenario], ran: list[Episode]) -> list[Question]:
     """All questions about the episodes of one suite."""
     return episode_questions(bench(study, side.ontology), side.faults, scenarios, ran)
 
 
 async def judge_scenarios(
-    model: Model, study: Study, sides: dict[str, JudgeSide], scenarios: list[Scenario]
+    model: Model, study: Measurement, sides: dict[str, JudgeSide], scenarios: list[Scenario]
 ) -> list[Ruling]:
     """Coverage, design, specificity and adversarial rulings on all suites. Raises models.Pending."""
 
@@ -158,7 +163,7 @@ async def judge_scenarios(
 
 
 async def judge_episodes(
-    model: Model, study: Study, sides: dict[str, JudgeSide], scenarios: list[Scenario], ran: list[Episode]
+    model: Model, study: Measurement, sides: dict[str, JudgeSide], scenarios: list[Scenario], ran: list[Episode]
 ) -> list[Ruling]:
     """Execution rulings on all suites. Raises models.Pending where answers are still to come."""
     written = by_suite(scenarios)
@@ -172,7 +177,7 @@ async def judge_episodes(
 
 
 async def second_opinions(
-    model: Model, study: Study, sides: dict[str, JudgeSide], scenarios: list[Scenario], ran: list[Episode]
+    model: Model, study: Measurement, sides: dict[str, JudgeSide], scenarios: list[Scenario], ran: list[Episode]
 ) -> list[Ruling]:
     """The second judge's rulings on its sample; none without a second judge. Raises models.Pending."""
     if study.second_judge is None:
@@ -188,9 +193,9 @@ async def second_opinions(
     return [ruling for answer in ruled for ruling in answer]
 
 
-async def watch(model: Model, study: Study, sides: dict[str, JudgeSide], names: tuple[str, ...]) -> list[CanaryResult]:
+async def watch(model: Model, study: Measurement, sides: dict[str, JudgeSide], names: tuple[str, ...]) -> list[CanaryResult]:
     """Ask the judges in ``names`` the canaries, in the first cell of the study. Raises models.Pending."""
-    side = sides[study.cells[0]]
+    side = next(iter(sides.values()))
     of = bench(study, side.ontology)
     return await canaries(model, study.judge, of, side.requirements[0], side.faults[0], names)
 
@@ -218,7 +223,7 @@ class Result:
         rulings = sum(ruling.state != "answered" for ruling in self.rulings)
         held = sum(result.held for result in self.canaries)
         return [
-            f"short suites: {len(short)} of {len(self.manifests)}{named}",
+            *([f"short suites: {len(short)} of {len(self.manifests)}{named}"] if self.manifests else []),
             f"agent answers that cannot be judged: {answers:,} of {len(self.episodes):,}",
             f"rulings without a verdict: {rulings:,} of {len(self.rulings):,}",
             f"canaries held: {held} of {len(self.canaries)}",
@@ -235,6 +240,11 @@ async def run(model: Model, study: Study, generators: dict[str, GeneratorSide], 
     if not scenarios:
         replies = {state: count for manifest in manifests for state, count in manifest.replies.items()}
         raise ContractError(f"0 readable scenarios in {len(manifests)} suites (replies: {replies}), expected at least 1")
+    return replace(await measure(model, study, judged, scenarios), manifests=manifests)
+
+
+async def measure(model: Model, study: Measurement, judged: dict[str, JudgeSide], scenarios: list[Scenario]) -> Result:
+    """Run the agent on scenarios that are there already, and the judges on both. Raises models.Pending like ``run``."""
 
     async def about_answers() -> tuple[list[Episode], list[Ruling], list[Ruling], list[CanaryResult]]:
         ran = await act(model, study, judged, scenarios)
@@ -254,4 +264,4 @@ async def run(model: Model, study: Study, generators: dict[str, GeneratorSide], 
             watch(model, study, judged, ("coverage", "design", "specificity", "adversarial")),
         ]
     )
-    return Result(scenarios, manifests, ran, of_scenarios + of_episodes, second, watched + also_watched)
+    return Result(scenarios, [], ran, of_scenarios + of_episodes, second, watched + also_watched)

@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, TypeAdapter, ValidationError
 
 from regatta_lib import items
-from regatta_lib.contracts import ContractError, yaml_value
+from regatta_lib.files import ContractError, yaml_value
 from regatta_lib.items import IsoDate, Line
 from regatta_lib.records import FaultCategory, FaultId, ItemId, Name
 

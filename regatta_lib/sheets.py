@@ -13,7 +13,7 @@ from openpyxl.cell import Cell
 from openpyxl.styles import Alignment, Font
 from openpyxl.worksheet.datavalidation import DataValidation
 
-from regatta_lib.contracts import ContractError
+from regatta_lib.files import ContractError
 
 FORMULA = "=+-@\t\r＝＋－＠"
 CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ufffe\uffff]")

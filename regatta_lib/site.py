@@ -18,7 +18,7 @@ from markupsafe import Markup
 from ruamel.yaml import YAML
 
 from regatta_lib import browse, casebook, instruments, items, markup, records, schemas
-from regatta_lib.contracts import ContractError, file_text
+from regatta_lib.files import ContractError, file_text
 from regatta_lib.params import read_params
 
 SOURCE = "site_source"

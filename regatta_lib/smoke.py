@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from regatta_lib.contracts import ContractError
+from regatta_lib.files import ContractError
 from regatta_lib.params import Endpoint
 
 CONTEXT = 8_192

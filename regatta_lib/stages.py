@@ -12,7 +12,7 @@ import papermill
 from jupyter_client.kernelspec import KernelSpecManager, NoSuchKernel
 
 from regatta_lib import paths
-from regatta_lib.contracts import ContractError, write_atomic
+from regatta_lib.files import ContractError, write_atomic
 from regatta_lib.params import Params, read_params
 
 KERNEL = "python3"

@@ -1,6 +1,8 @@
 """Studies on disk: the definition in params.yaml, the model behind it, and the files its results go to."""
 
 import asyncio
+import re
+from collections.abc import Callable, Coroutine
 from contextlib import aclosing, closing, suppress
 from pathlib import Path
 
@@ -9,17 +11,21 @@ import pandas as pd
 from regatta_lib import jsonl, paths, runs
 from regatta_lib.batches import PLACEMENTS, Collector, Placement
 from regatta_lib.canaries import CANARIES, CanaryResult
-from regatta_lib.contracts import SCORES, VERDICTS, ContractError
+from regatta_lib.contracts import SCORES, VERDICTS
 from regatta_lib.digest import canonical_json
-from regatta_lib.models import Pending, exchange, live, replay, routed
-from regatta_lib.params import Endpoint, Study, read_params
+from regatta_lib.files import ContractError
+from regatta_lib.models import Model, Pending, exchange, live, replay, routed
+from regatta_lib.params import Endpoint, Measurement, Params, Study, read_params
 from regatta_lib.preflight import Preflight, preflight
-from regatta_lib.records import Request, Ruling
+from regatta_lib.records import Request, Ruling, Scenario
 from regatta_lib.rulings import verdict_table
 from regatta_lib.scores import suite_scores
 from regatta_lib.spend import Totals, totals, watched
 from regatta_lib.suites import Manifest
 from regatta_lib.transcripts import Transcripts
+
+NAME = re.compile(r"[a-z0-9][a-z0-9_]*")
+Work = Callable[[Model], Coroutine[None, None, runs.Result]]
 
 
 def definition(name: str, params_file: Path = paths.PARAMS) -> Study:
@@ -30,31 +36,61 @@ def definition(name: str, params_file: Path = paths.PARAMS) -> Study:
     return studies[name]
 
 
+def measurement(name: str, params: Params) -> Measurement:
+    """How an own suite is measured: a section of ``evaluations``, or as a study measures its suites."""
+    known = params.evaluations | params.studies
+    if name not in known:
+        raise ContractError(f"--study: no evaluation or study {name!r}, expected one of {', '.join(known)}")
+    return known[name]
+
+
+def check_name(name: str, params: Params) -> None:
+    """Refuse a name that is no name, or that a study's results carry already."""
+    taken = {params.base.study, *params.studies, "canary"}
+    if not NAME.fullmatch(name) or name in taken:
+        expected = f"lower-case letters, digits and underscores, and none of {', '.join(sorted(taken))}"
+        raise ContractError(f"--name: found {name!r}, expected {expected}")
+
+
 def read_placements(folder: Path) -> list[Placement]:
     """Where the requests of an exchange were dealt so far."""
     path = folder / "batches.csv"
     return [Placement(**row) for row in PLACEMENTS.read(path).to_dict("records")] if path.is_file() else []
 
 
+def whole(study: Study) -> Work:
+    """All of a study, from its suites on."""
+    generators, judged = runs.read_sides(study)
+    return lambda model: runs.run(model, study, generators, judged)
+
+
+def evaluation(design: Measurement, judged: dict[str, runs.JudgeSide], scenarios: list[Scenario]) -> Work:
+    """The measurement of scenarios that somebody else wrote."""
+    return lambda model: runs.measure(model, design, judged, scenarios)
+
+
 def waiting_requests(name: str, study: Study) -> tuple[dict[str, Request], str]:
     """The requests of a study that wait for an answer through its exchange, {key: request}, and the exchange's counts."""
-    generators, judged = runs.read_sides(study)
+    return waiting(name, whole(study))
+
+
+def waiting(name: str, work: Work) -> tuple[dict[str, Request], str]:
+    """The requests that ``work`` waits for in the exchange of this name, {key: request}, and the exchange's counts."""
 
     async def advance() -> tuple[dict[str, Request], str]:
         with closing(Transcripts(paths.TRANSCRIPTS / name)) as transcripts:
             model = exchange(paths.EXCHANGE / name, transcripts)
             async with aclosing(Collector(model)) as collector:
                 with suppress(Pending):
-                    await runs.run(collector, study, generators, judged)
+                    await work(collector)
                 return collector.waiting, str(model.counts())
 
     return asyncio.run(advance())
 
 
-def endpoints_of(name: str, study: Study, endpoints: dict[str, Endpoint]) -> dict[str, Endpoint]:
+def endpoints_of(name: str, study: Measurement, endpoints: dict[str, Endpoint]) -> dict[str, Endpoint]:
     """The live endpoints that a study's roles name. Raises ContractError for one that params.yaml does not have."""
-    roles = [*study.generators.values(), study.agent, study.judge, *filter(None, [study.second_judge])]
-    names = sorted({role.endpoint for role in roles})
+    names = sorted({role.endpoint for role in study.roles()})
     for unknown in sorted(set(names) - endpoints.keys()):
         raise ContractError(f"studies.{name}: no endpoint {unknown!r}, expected one of {', '.join(endpoints)}")
     return {endpoint: endpoints[endpoint] for endpoint in names}
@@ -66,17 +102,23 @@ async def found_endpoints(used: dict[str, Endpoint], transcripts: Transcripts) -
 
 
 def run_study(name: str, study: Study, endpoints: dict[str, Endpoint], calls: int) -> tuple[runs.Result, list[str]]:
-    """Run a study to its end with a progress bar over at most ``calls`` calls. Returns the result and a report of lines.
+    """Run a study to its end. See ``carry_out``."""
+    return carry_out(name, study, endpoints, calls, whole(study))
+
+
+def carry_out(
+    name: str, study: Measurement, endpoints: dict[str, Endpoint], calls: int, work: Work
+) -> tuple[runs.Result, list[str]]:
+    """Do ``work`` to its end with a progress bar over at most ``calls`` calls. Returns the result and a report of lines.
 
     The report says in which mode each endpoint ran, which model was requested and which served, and what the transcripts
     add up to. A stopped run goes on where it stopped. Raises RuntimeError where answers are still to come through an
     exchange.
     """
-    generators, judged = runs.read_sides(study)
     used = {} if study.provider == "exchange" else endpoints_of(name, study, endpoints)
     prices = {endpoint.model: endpoint.prices for endpoint in used.values()}
 
-    async def whole(transcripts: Transcripts) -> tuple[runs.Result, list[str]]:
+    async def asked(transcripts: Transcripts) -> tuple[runs.Result, list[str]]:
         if study.provider == "exchange":
             report, model = [], exchange(paths.EXCHANGE / name, transcripts)
         else:
@@ -85,13 +127,13 @@ def run_study(name: str, study: Study, endpoints: dict[str, Endpoint], calls: in
             model = routed({alias: live(what.endpoint, transcripts) for alias, what in found.items()})
         async with aclosing(watched(model, prices, calls)) as counted:
             try:
-                return await runs.run(counted, study, generators, judged), report
+                return await work(counted), report
             except Pending:
                 raise RuntimeError(f"{name}: answers are still to come; see regatta exchange batches {name}") from None
 
     folder = paths.TRANSCRIPTS / name
     with closing(Transcripts(folder)) as transcripts:
-        result, report = asyncio.run(whole(transcripts))
+        result, report = asyncio.run(asked(transcripts))
     return result, [*report, *bill(totals(folder, prices))]
 
 
@@ -107,8 +149,12 @@ def bill(total: Totals) -> list[str]:
 
 def replayed(name: str, study: Study) -> runs.Result:
     """A study from its stored transcripts, offline. Raises models.MissingTranscript for a call they do not hold."""
-    generators, judged = runs.read_sides(study)
-    return asyncio.run(runs.run(replay(paths.TRANSCRIPTS / name), study, generators, judged))
+    return again(name, whole(study))
+
+
+def again(name: str, work: Work) -> runs.Result:
+    """``work`` with the stored transcripts of this name instead of a model. Raises models.MissingTranscript."""
+    return asyncio.run(work(replay(paths.TRANSCRIPTS / name)))
 
 
 def ruling_texts(stem: Path, rulings: list[Ruling]) -> dict[Path, str]:
@@ -148,11 +194,12 @@ def output_texts(name: str, result: runs.Result) -> dict[Path, str]:
     verdicts = verdict_table(result.rulings)
     texts = {
         paths.SUITES / f"{name}.jsonl": jsonl.SCENARIOS.text(result.scenarios),
-        paths.SUITES / f"{name}-manifests.jsonl": manifest_lines(result.manifests),
         paths.EPISODES / f"{name}.jsonl": jsonl.EPISODES.text(result.episodes),
         paths.SCORES / f"{name}.csv": SCORES.text(suite_scores(verdicts), paths.SCORES / f"{name}.csv"),
     }
     texts |= ruling_texts(paths.VERDICTS / name, result.rulings) | canary_texts(name, result.canaries)
+    if result.manifests:
+        texts[paths.SUITES / f"{name}-manifests.jsonl"] = manifest_lines(result.manifests)
     if result.second:
         texts |= ruling_texts(paths.VERDICTS / f"{name}-second", result.second)
     return texts

@@ -1,10 +1,17 @@
 """The commands that run live studies: forecast, run, smoke, pack, and the exchange. ``__main__`` offers them."""
 
-from typing import Annotated
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from regatta_lib import paths
+from regatta_lib.files import ContractError
+
+if TYPE_CHECKING:
+    from regatta_lib.forecast import Share
+    from regatta_lib.params import Measurement
+    from regatta_lib.records import Request
 
 
 def cost(study: str) -> None:
@@ -18,22 +25,83 @@ def run(
     unresolved: Annotated[float, typer.Option(help="Exit code 1 above this share of rulings without a verdict.")] = 0.05,
 ) -> None:
     """Run STUDY, going on where an earlier run stopped, and write its results under data/."""
-    from regatta_lib.contracts import write_atomic
-    from regatta_lib.forecast import ceiling
     from regatta_lib.params import read_params
     from regatta_lib.studies import definition, output_texts, run_study, shown_scores
 
     shares, table = _forecast(study)
     typer.echo(table)
-    design, price = definition(study), ceiling(shares)
-    if design.provider == "live" and (price is None or price > cap):
-        typer.confirm(f"This may cost {'an unknown sum' if price is None else f'up to ${price:,.2f}'}. Start?", abort=True)
-    calls = sum(share.calls[1] for share in shares)
+    design = definition(study)
+    calls = _agreed(design, shares, cap)
     result, report = run_study(study, design, read_params(paths.PARAMS).endpoints, calls)
-    for path, text in output_texts(study, result).items():
-        write_atomic(path, text)
-        typer.echo(f"{path.relative_to(paths.ROOT)}: {text.count(chr(10)):,} lines")
+    _write(output_texts(study, result))
     typer.echo("\n".join([*report, *result.notes(), shown_scores(result.rulings)]))
+    raise typer.Exit(int(result.unresolved() > unresolved))
+
+
+def evaluate(
+    file: Path,
+    cell: Annotated[str, typer.Option(help="The cell whose instruments the suite is held against.")],
+    name: Annotated[str, typer.Option(help="A name for the suite: letters, digits, underscores. Results carry it.")],
+    study: Annotated[str, typer.Option(help="Who answers and judges: a section of evaluations or studies.")] = "own-suite",
+    format: Annotated[str | None, typer.Option(help="The format, where it is not to be found by structure.")] = None,
+    map: Annotated[str | None, typer.Option(help="Where fields are: input=…,expected=…,id=…,title=…,tags=…")] = None,
+    allow_skips: Annotated[bool, typer.Option(help="Go on without the records that cannot be used.")] = False,
+    check: Annotated[bool, typer.Option(help="Show what is imported and the forecast; send and write nothing.")] = False,
+    replay: Annotated[bool, typer.Option(help="Answer from the stored transcripts only.")] = False,
+    cap: Annotated[float, typer.Option(help="Ask before a run that may cost more dollars.")] = 10.0,
+    unresolved: Annotated[float, typer.Option(help="Exit code 1 above this share of rulings without a verdict.")] = 0.05,
+) -> None:
+    """Hold the suite in FILE against the instruments of CELL: an evidence vector, and what the suite lacks.
+
+    Exit codes: 0 done, 1 records skipped or too many verdicts missing, 2 wrong input, 3 answers still to come.
+    """
+    from regatta_lib import evaluation, forecast, studies
+    from regatta_lib.importers import mapping_of, read_suite
+    from regatta_lib.models import MissingTranscript
+    from regatta_lib.params import read_params
+    from regatta_lib.rulings import verdict_table
+    from regatta_lib.runs import read_judge_side
+
+    params = read_params(paths.PARAMS)
+    studies.check_name(name, params)
+    design = studies.measurement(study, params)
+    side = read_judge_side(design, cell)
+    imported = read_suite(file, format, mapping_of(map))
+    typer.echo("\n".join(imported.report()))
+    scenarios = evaluation.scenarios(imported.cases, name, cell)
+    lost = imported.read and len(imported.skipped) + len(imported.cases) - len(scenarios)
+    if lost and not allow_skips:
+        typer.echo(f"{lost:,} records cannot be used; correct them, or go on without them with --allow-skips", err=True)
+        raise typer.Exit(1)
+    if not scenarios:
+        raise ContractError(f"{file}: 0 cases with a message to the agent, expected at least 1")
+    shares = forecast.priced(forecast.evaluation_tasks(design, side, scenarios), params.endpoints, design.provider)
+    typer.echo(forecast.shown(shares))
+    if check:
+        return
+    work = studies.evaluation(design, {cell: side}, scenarios)
+    if replay:
+        try:
+            result, report = studies.again(name, work), []
+        except MissingTranscript as error:
+            raise ContractError(str(error)) from None
+    else:
+        calls = _agreed(design, shares, cap)
+        if design.provider == "exchange":
+            waiting, counts = studies.waiting(name, work)
+            typer.echo(f"{name}: {counts}")
+            _deal(name, design, waiting)
+            if waiting:
+                typer.echo(f"answer them, then regatta exchange collect {name} --served MODEL, then this command again")
+                raise typer.Exit(3)
+        result, report = studies.carry_out(name, design, params.endpoints, calls, work)
+    cases = {paths.SUITES / f"{name}-cases.jsonl": evaluation.case_lines(imported.cases)}
+    _write(studies.output_texts(name, result) | cases)
+    typer.echo("\n".join([*report, *result.notes(), ""]))
+    verdicts = verdict_table(result.rulings)
+    typer.echo("\n".join(evaluation.vector_lines(evaluation.vector(verdicts))))
+    typer.echo("\n".join(evaluation.gap_lines(verdicts, side.requirements, side.faults)))
+    typer.echo("\n".join([*evaluation.alarm_lines(verdicts), "", evaluation.NO_PASS_MARK]))
     raise typer.Exit(int(result.unresolved() > unresolved))
 
 
@@ -57,6 +125,24 @@ def pack(study: str) -> None:
         typer.echo(f"{small.relative_to(paths.ROOT)}: {small.stat().st_size:,} bytes from {size:,}")
 
 
+def _agreed(design: "Measurement", shares: "list[Share]", cap: float) -> int:
+    """The most calls of a forecast, after asking where a live run may cost more than ``cap``."""
+    from regatta_lib.forecast import ceiling
+
+    price = ceiling(shares)
+    if design.provider == "live" and (price is None or price > cap):
+        typer.confirm(f"This may cost {'an unknown sum' if price is None else f'up to ${price:,.2f}'}. Start?", abort=True)
+    return sum(share.calls[1] for share in shares)
+
+
+def _write(texts: dict[Path, str]) -> None:
+    from regatta_lib.files import write_atomic
+
+    for path, text in texts.items():
+        write_atomic(path, text)
+        typer.echo(f"{path.relative_to(paths.ROOT)}: {text.count(chr(10)):,} lines")
+
+
 def _forecast(study: str):
     from regatta_lib.forecast import forecast, shown
     from regatta_lib.params import read_params
@@ -74,13 +160,24 @@ exchange = typer.Typer(no_args_is_help=True, help="Answer a study through files:
 @exchange.command("batches")
 def exchange_batches(study: str, size: int = 60) -> None:
     """Deal the requests of STUDY that wait for an answer into batches of at most SIZE, under data/exchange/STUDY."""
-    from regatta_lib import batches
-    from regatta_lib.contracts import write_atomic
-    from regatta_lib.stats import seeded
-    from regatta_lib.studies import definition, read_placements, waiting_requests
+    from regatta_lib.studies import definition, waiting_requests
 
-    design, folder = definition(study), paths.EXCHANGE / study
+    design = definition(study)
     waiting, counts = waiting_requests(study, design)
+    typer.echo(f"{study}: {counts}")
+    _deal(study, design, waiting, size)
+    if not waiting:
+        typer.echo(f"nothing waits; regatta run {study} writes the results")
+
+
+def _deal(name: str, design: "Measurement", waiting: "dict[str, Request]", size: int = 60) -> None:
+    """Deal what waits and is in no batch yet, and say what was dealt."""
+    from regatta_lib import batches
+    from regatta_lib.files import write_atomic
+    from regatta_lib.stats import seeded
+    from regatta_lib.studies import read_placements
+
+    folder = paths.EXCHANGE / name
     placements = read_placements(folder)
     first = 1 + max((place.batch for place in placements), default=0)
     new = batches.undealt(folder, placements, waiting)
@@ -89,12 +186,9 @@ def exchange_batches(study: str, size: int = 60) -> None:
         write_atomic(path, text)
     if dealt:
         batches.PLACEMENTS.write(batches.placement_table(placements + dealt), folder / "batches.csv")
-    typer.echo(f"{study}: {counts}")
     for kind, numbers in batches.dealt_kinds(dealt).items():
         typer.echo(f"{kind}: {sum(numbers.values()):,} requests in batches {min(numbers):03d} to {max(numbers):03d}")
-    if not waiting:
-        typer.echo(f"nothing waits; regatta run {study} writes the results")
-    elif not dealt:
+    if waiting and not dealt:
         typer.echo(f"nothing new to deal; {len(waiting):,} requests wait in batches without answers")
 
 
@@ -102,7 +196,7 @@ def exchange_batches(study: str, size: int = 60) -> None:
 def exchange_collect(study: str, served: str = typer.Option(..., help="The name of the model that answered.")) -> None:
     """Turn each replies-NNN.jsonl of STUDY that has no answers-NNN.jsonl yet into one, after checking all of them."""
     from regatta_lib import batches
-    from regatta_lib.contracts import write_atomic
+    from regatta_lib.files import write_atomic
     from regatta_lib.studies import read_placements
 
     folder = paths.EXCHANGE / study

@@ -22,8 +22,8 @@ from typing import Literal
 
 import filelock
 
-from regatta_lib.contracts import ContractError, write_atomic
 from regatta_lib.digest import canonical_json, sha256
+from regatta_lib.files import ContractError, write_atomic
 from regatta_lib.records import Reply, ReplyState, Request
 
 OPEN_LEDGERS = 16

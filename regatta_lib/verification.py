@@ -13,10 +13,12 @@ from pathlib import Path
 import pandas as pd
 
 from regatta_lib import audit, contracts, published, reference, scores, tables, validity, verdicts
-from regatta_lib.contracts import ContractError, csv_text, file_text
+from regatta_lib.contracts import csv_text
 from regatta_lib.digest import read_manifest, sha256
+from regatta_lib.files import ContractError, file_text
 from regatta_lib.params import read_params
 from regatta_lib.release import read_record
+from regatta_lib.reproduction import pipeline_outputs
 
 GROUPS = {
     "sha256": "pinned files",
@@ -26,6 +28,9 @@ GROUPS = {
     "output": "outputs",
 }
 PINNED = ("data/record", "data/instruments", "data/reference")
+PINNED_INPUTS = {"data/consistency/claims.csv", "data/validity/areas.csv"}
+TEXT = (".csv", ".jsonl", ".md", ".tex", ".yaml", ".svg")
+MADE_LATER = ("data/verification/", "paper/", "dvc.lock")
 MANIFEST = "data/reference/SHA256SUMS"
 TOLERANCE = 1e-14
 NOTHING = "nothing"
@@ -51,17 +56,19 @@ def _compare(group: str, key: str, expected: str, found: str, source: str) -> Ch
 
 
 def pinned_files(root: Path) -> Iterator[Check]:
-    """Every file below the pinned folders is listed in SHA256SUMS, and has the digest it lists."""
+    """Every file that SHA256SUMS lists has the digest it lists, and everything that must be listed is.
+
+    That is every file below the pinned folders, the two inputs made by hand, and every output of the pipeline but those
+    made after this check.
+    """
     listed = read_manifest(root / MANIFEST)
-    present = {
-        path.relative_to(root).as_posix()
-        for folder in PINNED
-        for path in (root / folder).rglob("*")
-        if path.is_file() and not path.name.startswith(".")
-    }
-    for name in sorted(listed.keys() | present - {MANIFEST}):
-        found = sha256((root / name).read_bytes()) if name in present else "no such file"
-        if name in present and b"\r\n" in (root / name).read_bytes():
+    below = (path for folder in PINNED for path in (root / folder).rglob("*"))
+    due = {path.relative_to(root).as_posix() for path in below if path.is_file() and not path.name.startswith(".")}
+    due |= PINNED_INPUTS | {name for name in pipeline_outputs(root) if not name.startswith(MADE_LATER)}
+    for name in sorted(listed.keys() | due - {MANIFEST}):
+        content = (root / name).read_bytes() if (root / name).is_file() else None
+        found = "no such file" if content is None else sha256(content)
+        if content and b"\r\n" in content and name.endswith(TEXT):
             found += " with CRLF line ends; a checkout that converts line ends changes every digest"
         yield _compare("sha256", name, listed.get(name, "not listed"), found, MANIFEST)
 
@@ -144,10 +151,11 @@ def reconstructed(root: Path) -> Iterator[Check]:
     )
 
 
-def output_texts(frames: dict[str, pd.DataFrame]) -> dict[str, str]:
+def output_texts(root: Path, frames: dict[str, pd.DataFrame]) -> dict[str, str]:
     """The committed text outputs that follow from the record and the instruments alone, {path below the root: text}."""
+    shares = audit.audit_shares(frames["audit"], root / "data/reference")
     texts = {
-        "figures/audit.csv": csv_text(audit.audit_shares(frames["audit"]).sort_values(["cell", "audit_class"])),
+        "figures/audit.csv": csv_text(shares.sort_values(["cell", "audit_class"])),
         "data/verdicts/historical.csv": csv_text(frames["verdicts"]),
         "data/scores/historical.csv": csv_text(frames["scores"]),
         "figures/figure2.csv": csv_text(frames["figure2"]),
@@ -160,7 +168,7 @@ def output_texts(frames: dict[str, pd.DataFrame]) -> dict[str, str]:
 
 def outputs(root: Path, frames: dict[str, pd.DataFrame]) -> Iterator[Check]:
     """Each committed text output against its recomputed text, byte for byte."""
-    for name, expected in output_texts(frames).items():
+    for name, expected in output_texts(root, frames).items():
         yield from _rows("output", name, expected, file_text(root / name), "recomputed from the record and the instruments")
 
 

@@ -7,7 +7,7 @@ import pytest
 from regatta_lib import paths, verification
 
 RELEASE = Path(os.environ.get("REGATTA_UPSTREAM", paths.ROOT.parent / "shared/upstream"))
-VERIFIED = ("data", "figures", "params.yaml")
+VERIFIED = ("data", "figures", "params.yaml", "dvc.yaml")
 
 
 @pytest.fixture(scope="session")

@@ -5,6 +5,7 @@ answers it; a list is used up from the front and then answers ``ok``.
 """
 
 import asyncio
+import contextlib
 import json
 import threading
 from collections.abc import Callable
@@ -67,7 +68,8 @@ class Server:
         self._thread.join(10)
 
     def _run(self) -> None:
-        self._loop.run_until_complete(self._serve())
+        with contextlib.closing(self._loop):
+            self._loop.run_until_complete(self._serve())
 
     async def _serve(self) -> None:
         self._stop = asyncio.Event()
@@ -213,6 +215,7 @@ FAILURES = {
     "spend limit": _status(429, "rate_limit_error", error_code="enforced_spend_limit_reached"),
     "529": _status(529, "overloaded_error"),
     "500": _status(500, "api_error"),
+    "503": _status(503, "overloaded_error"),
     "504": _status(504, "timeout_error"),
     "400": _status(400, "invalid_request_error"),
     "redirect": Server._redirect,

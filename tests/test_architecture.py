@@ -9,15 +9,15 @@ import pytest
 from regatta_lib import paths
 
 LAYERS = [
-    {"paths", "records", "overlap", "scaffold", "markup"},
+    {"paths", "records", "files", "overlap", "scaffold", "markup", "yaml_text"},
     {"items"},
     {"contracts", "witnesses"},
     {"digest", "params", "schemas"},
-    {"stats", "release", "reference", "stages", "reproduction", "instruments", "holdout", "smoke", "sheets"},
-    {"report", "archive"},
-    {"jsonl", "prompts", "replies", "transcripts", "audit", "audit_report", "cells", "consistency"},
-    {"verdicts", "scores", "protocols", "models", "agreement"},
-    {"validity", "exchange", "live", "calls", "spend", "adjudication", "arms", "cost", "reconstruction"},
+    {"stats", "release", "reference", "stages", "reproduction", "instruments", "holdout", "smoke", "sheets", "suite_files"},
+    {"report", "archive", "cases"},
+    {"jsonl", "prompts", "replies", "transcripts", "audit", "audit_report", "cells", "consistency", "promptfoo"},
+    {"verdicts", "scores", "protocols", "models", "agreement", "importers"},
+    {"validity", "exchange", "live", "calls", "spend", "adjudication", "arms", "cost", "reconstruction", "evaluation"},
     {"tables", "published", "preflight", "suites", "episodes", "item_analysis", "profile_stability"},
     {"figures", "verification", "browse", "judges", "stage_agreement", "strategy_separation"},
     {"pilot", "audit_figure", "diagnostic_figures", "batches", "reading", "rulings"},

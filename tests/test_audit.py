@@ -51,7 +51,14 @@ def test_the_counts_are_those_of_the_audit(table):
     assert counts.loc["final"].tolist() == [43, 43, 19, 20]
     assert counts.sum(axis=1).tolist() == [125] * 4
     faults = table[table["role"] == "fault"]["audit_class"].value_counts()
+    assert list(audit.PUBLISHED_KEYS) == list(AUDIT_CLASSES)
     assert [int(faults[name]) for name in AUDIT_CLASSES] == [10, 4, 8, 3]
+
+
+def test_the_papers_counts_are_read_from_the_reference(table, tmp_path):
+    text = (paths.REFERENCE / "published_values.csv").read_text("utf-8")
+    (tmp_path / "published_values.csv").write_text(text.replace("audit/clean,24,", "audit/clean,25,"), encoding="utf-8")
+    assert audit.class_counts(table, tmp_path).set_index("source").loc["paper"].tolist() == [24, 46, 31, 25]
 
 
 def test_all_verdicts_and_the_reason_are_kept_where_the_auditors_differ(table):

@@ -28,7 +28,7 @@ def result():
 def root(result, tmp_path_factory):
     """A copy of the repository in which a scripted study stands for the pilot and texts of every origin are hostile."""
     root = tmp_path_factory.mktemp("pilot") / "regatta"
-    kept = ("data", "docs", "figures", "notebooks", "site_source")
+    kept = ("data", "docs", "figures", "notebooks", "paper", "site_source")
     for name in kept:
         ignored = shutil.ignore_patterns("executed", "transcripts", "exchange", "suites", "episodes")
         shutil.copytree(paths.ROOT / name, root / name, ignore=ignored)

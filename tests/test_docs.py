@@ -24,6 +24,7 @@ DOCUMENTS = [paths.ROOT / "README.md", paths.ROOT / "CONTRIBUTING.md", *sorted((
 MAP = paths.ROOT / "docs/architecture.md"
 PROGRAMS = ("make", "regatta", "python", "ruff", "dvc", "conda", "uv", "pip", "sha256sum")
 PLACEHOLDER = re.compile(r"\b[A-Z]{3,}\b|…")
+EVALUATE = "regatta evaluate docs/examples/us_insurance.promptfoo.yaml --cell us_insurance --name example"
 
 # Run in a copy of the repository, in this order: exit code, and what the output contains.
 RUN = {
@@ -35,6 +36,10 @@ RUN = {
     "regatta cell check data/instruments/us_fintech": (0, "us_fintech: 0 violations"),
     "regatta cost replication": (0, "judge"),
     "regatta cost retest": (0, "judge"),
+    f"{EVALUATE} --check": (
+        0,
+        "read 6, imported 6, skipped 0",
+    ),
     "dvc dag": (0, "verdicts"),
     "dvc metrics show": (0, "2835"),
     "dvc plots show": (0, "index.html"),
@@ -52,8 +57,8 @@ COVERED = {
     "make notebooks": "tests/test_pipeline.py::test_notebook_is_narrative_with_outputs_and_no_logic",
     "make smoke": "tests/test_llamacpp.py::test_bounds_make_even_this_model_give_a_suite_of_the_right_form",
     "make lock": "tests/test_pipeline.py::test_the_lock_is_hashed_names_no_index_and_satisfies_pyproject",
-    "dvc repro": "tests/test_reproduction.py::test_a_failing_stage_stops_with_one_line",
-    "dvc repro --force": "tests/test_reproduction.py::test_a_failing_stage_stops_with_one_line",
+    "dvc repro": "tests/test_archive.py::test_a_stage_runs_with_dvc_in_the_unpacked_archive",
+    "dvc repro --force": "tests/test_archive.py::test_a_stage_runs_with_dvc_in_the_unpacked_archive",
     "conda env create -f environment.yml": "tests/test_pipeline.py::test_the_conda_environment_resolves_to_the_same_lock",
     "regatta cell check data/instruments/fr_banking --freeze": (
         "tests/test_cells.py::test_a_change_after_the_freeze_is_named_and_a_new_freeze_is_a_decision"
@@ -63,6 +68,8 @@ COVERED = {
     "regatta run demo": "tests/test_commands.py::test_packed_transcripts_replay",
     "regatta pack retest": "tests/test_commands.py::test_packed_transcripts_replay",
     "regatta exchange batches demo": "tests/test_commands.py::test_batches_are_dealt_once_and_collected",
+    EVALUATE: ("tests/test_evaluate.py::test_a_price_that_is_not_known_is_asked_about"),
+    f"{EVALUATE} --study own-suite-files": ("tests/test_evaluate.py::test_the_example_through_files_and_replayed"),
 }
 
 
@@ -110,7 +117,7 @@ def unknown_part(command):
 def workspace(tmp_path_factory):
     """A copy of the repository in which commands may write."""
     root = tmp_path_factory.mktemp("docs") / "regatta"
-    ignored = shutil.ignore_patterns(".venv", ".git", "executed", "site", "__pycache__", "dist", "tmp", "transcripts")
+    ignored = shutil.ignore_patterns(".venv", ".git", "executed", "site", "__pycache__", "dist", "tmp")
     shutil.copytree(paths.ROOT, root, ignore=ignored)
     write_atomic(root / ".dvc/config.local", "[core]\n    no_scm = true\n")
     return root
@@ -202,7 +209,15 @@ def test_the_first_screen_of_the_readme():
 
 def test_the_readme_has_the_order_people_need():
     headings = re.findall(r"^## (.+)$", (paths.ROOT / "README.md").read_text(encoding="utf-8"), re.M)
-    wanted = ["Run", "Verify without running anything", "Read", "Add a cell", "Run live", "How it is built"]
+    wanted = [
+        "Run",
+        "Verify without running anything",
+        "Read",
+        "Evaluate my suite",
+        "Add a cell",
+        "Run live",
+        "How it is built",
+    ]
     assert [heading for heading in headings if heading in wanted] == wanted
 
 

@@ -62,7 +62,16 @@ def test_price_follows_from_tokens():
         assert share.dollars[0] == pytest.approx(low)
         assert share.dollars[0] < share.dollars[1]
     judge = {share.role: share for share in shares(study(strategies=["S1"]))}["judge"]
-    assert judge.output_tokens[1] == judge.calls[1] * 1_000
+    assert judge.output_tokens[1] == judge.calls[1] * 3 * 1_000
+
+
+def test_the_high_end_counts_a_cut_off_reply_over_the_network_only():
+    """A cut-off reply of a live call is paid for, and asked for again with twice the cap: two prompts, three caps."""
+    for live, files in zip(shares(study()), shares(study(provider="exchange")), strict=True):
+        assert live.calls == files.calls
+        assert (live.input_tokens[0], live.output_tokens[0]) == (files.input_tokens[0], files.output_tokens[0])
+        assert live.input_tokens[1] == pytest.approx(2 * files.input_tokens[1], abs=1)
+        assert live.output_tokens[1] == 3 * files.output_tokens[1]
 
 
 def test_an_unknown_price_is_not_zero():
@@ -94,5 +103,6 @@ def test_the_demo_asks_for_what_its_documentation_says():
     assert found["judge"][1] == 1_203 + 243 + 102 + 651
     assert found["second judge"] == (120, 120)
     text = (paths.ROOT / "docs/exchange.md").read_text(encoding="utf-8")
-    assert "| 648 |" in text and "at most 2,975" in text
-    assert 8 + 648 + found["judge"][1] + 120 == 2_975
+    dealt = (paths.ROOT / "data/exchange/demo/batches.csv").read_text(encoding="utf-8").count("\n") - 1
+    assert f"**{dealt:,}**" in text or f"{dealt:,} answers" in text
+    assert dealt <= 8 + 648 + found["judge"][1] + 120 == 2_975

@@ -83,28 +83,6 @@ def test_area_test_is_fishers_on_the_declared_groups(items):
     assert comparison["p"] == pytest.approx(0.0645, abs=1e-4)
 
 
-def holdout_study():
-    """Four suites, two requirements each: the withheld one is covered by 1 of 4, the shown one by 3 of 4."""
-    rows = [verdict(suite(n), "coverage", "IN-01", "", int(n == 1)) for n in range(1, 5)]
-    rows += [verdict(suite(n), "coverage", "IN-02", "", int(n > 1)) for n in range(1, 5)]
-    return table(rows), pd.DataFrame({"suite_id": [suite(n) for n in range(1, 5)], "requirement_id": "IN-01"})
-
-
-def test_seen_against_unseen_on_a_known_study():
-    verdicts, holdout = holdout_study()
-    row = item_analysis.seen_and_unseen(verdicts, holdout, seeded(1, "t"), RESAMPLES, 0.95).iloc[0]
-    assert (row["suites"], row["seen"], row["unseen"], row["unresolved"]) == (4, 4, 4, 0)
-    assert (row["seen_share"], row["unseen_share"], row["difference"]) == (0.75, 0.25, -0.5)
-    assert row["low"] == -1
-    assert row["high"] > -0.5
-
-
-def test_a_withheld_item_without_a_verdict_is_refused():
-    verdicts, holdout = holdout_study()
-    with pytest.raises(ContractError, match="IN-09"):
-        item_analysis.seen_and_unseen(verdicts, holdout.assign(requirement_id="IN-09"), seeded(1, "t"), 100, 0.95)
-
-
 def test_the_bootstrap_of_the_mean_has_the_error_of_its_formula(items):
     """Suites within cell: the variance of a cell mean is the variance of the suites' own means over 36."""
     matrix = item_analysis.coverage_matrix(the_verdicts())

@@ -1,15 +1,18 @@
 """The table of a study with arms, on constructed verdicts and on a scripted study."""
 
 import asyncio
+import io
 import json
 
+import numpy as np
 import pandas as pd
+import pypdf
 import pytest
 import typst
 from historical import suite, table, the_index, verdict
 from scripted_study import Recorded, sides, study
 
-from regatta_lib import paths, pilot, report, runs, studies, tables
+from regatta_lib import contracts, instruments, paths, pilot, report, runs, stats, studies, tables, transcripts
 from regatta_lib.params import Role
 from regatta_lib.rulings import verdict_table
 
@@ -55,6 +58,10 @@ def found():
         ("retest_excess", 2 / 20, 20),
         ("canaries_held", 3 / 4, 4),
         ("second_judge/design", (0.9 - 0.54) / (1 - 0.54), 10),
+        ("second_judge/design/agreement", 9 / 10, 10),
+        ("pooled_margin", 18 / 20 - (11 / 20 * 13 / 20 + 9 / 20 * 7 / 20), 20),
+        ("mutation_effect/p", 2 / 2**8, 20),
+        ("interaction/p", 1, 20),
     ],
 )
 def test_quantities_of_constructed_verdicts(found, quantity, value, n):
@@ -62,8 +69,135 @@ def test_quantities_of_constructed_verdicts(found, quantity, value, n):
     assert (found.loc[quantity, "n"], found.loc[quantity, "unresolved"]) == (n, 0)
 
 
+@pytest.mark.parametrize(
+    ("quantity", "count", "n"),
+    [
+        ("fdr_design", 11, 20),
+        ("stage_agreement", 18, 20),
+        ("retest_stage_agreement", 18, 20),
+        ("false_alarms", 5, 20),
+        ("canaries_held", 3, 4),
+        ("mutation_effect/joint_only", 8, 20),
+        ("mutation_effect/control_only", 0, 20),
+        ("interaction/joint_only", 1, 20),
+        ("second_judge/design/agreement", 9, 10),
+        ("second_judge/design/both_no", 3, 10),
+        ("second_judge/design/first_only", 1, 10),
+        ("second_judge/design/second_only", 0, 10),
+        ("second_judge/design/both_yes", 6, 10),
+        ("second_judge/design/prevalence", 7, 10),
+    ],
+)
+def test_a_share_has_its_count_and_the_exact_interval(found, quantity, count, n):
+    row = found.loc[quantity]
+    assert (row["count"], row["n"], row["value"]) == (count, n, pytest.approx(count / n))
+    (low,), (high,) = stats.exact_interval(np.array([count]), np.array([n]), BOOTSTRAP.level)
+    assert (row["low"], row["high"]) == (pytest.approx(low), pytest.approx(high))
+
+
+def test_faults_behind_a_quantity_are_counted(found):
+    assert found.loc[["mutation_effect/faults", "interaction/faults", "faults_varying"], "count"].tolist() == [1, 1, 2]
+    assert found.loc[["mutation_effect/faults", "interaction/faults", "faults_varying"], "n"].tolist() == [2, 2, 2]
+
+
+def test_a_margin_that_is_zero_by_construction_is_not_reported(found):
+    verdicts = constructed()
+    verdicts.loc[verdicts["judge"] == "design", "value"] = 0
+    fixed = pilot.summary(verdicts, verdicts, CANARIES, the_index(), BOOTSTRAP).set_index("quantity")
+    assert fixed.loc["faults_varying", "count"] == 0
+    assert fixed.loc["per_fault_margin", ["value", "low", "high"]].isna().all()
+    assert found.loc["per_fault_margin", ["value", "low", "high"]].notna().all()
+
+
+def test_judges_without_a_disagreement_have_no_interval_of_kappa():
+    verdicts = constructed()
+    alike = pilot.second_judge(verdicts, verdicts, BOOTSTRAP).set_index("judge").loc["design"]
+    assert alike["kappa"] == 1 and alike["note"].startswith("degenerate")
+    assert alike[["kappa_low", "kappa_high", "ac1_low", "ac1_high"]].isna().all()
+    assert (alike["agreed"], alike["agreement_high"]) == (20, 1)
+    assert alike["agreement_low"] == pytest.approx(0.025 ** (1 / 20))
+    other = verdicts.copy()
+    other.loc[other.index[other["judge"] == "design"][0], "value"] = 0
+    differing = pilot.second_judge(verdicts, other, BOOTSTRAP).set_index("judge").loc["design"]
+    assert differing["agreed"] == 19 and differing["note"] == ""
+    assert differing[["kappa_low", "kappa_high", "ac1_low", "ac1_high"]].notna().all()
+
+
+def test_coverage_by_what_was_withheld():
+    covered = {"IN-01": 1, "IN-02": 0, "IN-03": 1, "IN-04": 0}
+    verdicts = table([verdict(suite(n), "coverage", item, "", value) for n in (1, 2, 3) for item, value in covered.items()])
+    verdicts.loc[(verdicts["suite_id"] == suite(2)) & (verdicts["target"] == "IN-02"), ["state", "value"]] = [
+        "refused",
+        None,
+    ]
+    mappings = {"us_insurance": {"a": ["IN-01", "IN-02"], "b": ["IN-02"], "c": ["IN-03"]}}
+    withheld = {suite(1): ["a"], suite(2): ["a", "b"], suite(3): []}
+    shown = pilot.seen_and_unseen(verdicts, withheld, mappings).set_index(["suite_id", "knowledge"])
+    assert list(shown.index.levels[0]) == sorted(["all", suite(1), suite(2)])
+    assert shown.loc[(suite(1), "seen")].tolist() == [2, 1, 0, 0.5]
+    assert shown.loc[(suite(2), "unseen")].tolist() == [2, 1, 1, 1]
+    assert shown.loc[("all", "unseen")].tolist() == [3, 2, 1, 1]
+    assert shown.loc[("all", "unmapped")].tolist() == [2, 0, 0, 0]
+
+
+def test_the_withheld_rules_of_the_pilot():
+    manifests = pd.read_json(paths.SUITES / "demo-manifests.jsonl", lines=True).set_index("suite_id")
+    mappings = {cell: instruments.read_mapping(cell) for cell in ("us_insurance", "vn_banking")}
+    shown = pilot.seen_and_unseen(contracts.VERDICTS.read(paths.VERDICTS / "demo.csv"), manifests["withheld"], mappings)
+    assert shown["suite_id"].unique().tolist() == [
+        "demo_model.S4.us_insurance.r1", "demo_model.S4.vn_banking.r1", "all",
+    ]  # fmt: skip
+    assert shown["n"].sum() == 2 * 2 * 25
+
+
+def test_one_served_model_is_named_for_both_judges_of_the_pilot():
+    """The report says so in words."""
+    served = set()
+    for path in transcripts.transcript_files(paths.TRANSCRIPTS / "demo"):
+        served |= {
+            (event["requested_model"], event["served_model"])
+            for _, event in transcripts.events(path)
+            if event["event"] == "outcome"
+        }
+    assert served == {("demo-model", "claude"), ("demo-judge-2", "claude")}
+
+
+def section(folder, quantities):
+    """The text of the pilot's section on these quantities, spaces joined."""
+    pilot.SUMMARY.write(quantities, folder / report.PILOT.path)
+    (folder / "numbers.json").write_text(report.numbers_text(report.cells(folder, report.PILOT)), encoding="utf-8")
+    for name in ("style.typ", "pilot.typ"):
+        (folder / name).write_bytes((paths.PAPER / name).read_bytes())
+    page = "#set page(height: auto)\n#set text(hyphenate: false)\n"
+    source = f'#import "style.typ": sources\n{page}#include "pilot.typ"\n#sources()'
+    (folder / "main.typ").write_text(source, encoding="utf-8")
+    pages = pypdf.PdfReader(io.BytesIO(typst.compile(folder / "main.typ"))).pages
+    return " ".join("".join(page.extract_text() for page in pages).split()).replace("per- fault", "per-fault")
+
+
+def test_the_words_about_v3_and_the_judges_follow_the_numbers(tmp_path):
+    committed = pilot.SUMMARY.read(paths.ROOT / report.PILOT.path)
+    failing = section(tmp_path, committed)
+    for words in (
+        "it is not positive. There is no per-fault margin",
+        "so the lower side does not hold",
+        "its interval reaches zero. A",
+    ):
+        assert words in failing
+    assert "A table without disagreement has no interval" in failing
+    table = committed.set_index("quantity")
+    table.loc[["pooled_margin", "retest_excess"], ["value", "low", "high"]] = [0.3, 0.1, 0.5]
+    table.loc["retest_stage_agreement", "value"] = 0.9
+    table.loc[["faults_varying", "per_fault_margin"], ["value", "low", "high"]] = [0.2, 0.1, 0.3]
+    table.loc[["second_judge/design", "second_judge/execution"], ["low", "high"]] = [0.8, 1]
+    holding = section(tmp_path, table.reset_index())
+    assert holding.count("it is positive with its whole interval") == 2
+    assert "so the lower side holds as a point" in holding and "The per-fault margin is 0.20 [0.10, 0.30]" in holding
+    assert "not positive" not in holding and "A table without disagreement" not in holding
+
+
 def test_intervals_hold_their_value(found):
-    for quantity in ("mutation_effect", "interaction", "retest_excess", "second_judge/design"):
+    for quantity in ("mutation_effect", "interaction", "retest_excess", "pooled_margin", "second_judge/design"):
         row = found.loc[quantity]
         assert row["low"] <= row["value"] <= row["high"], quantity
 
@@ -95,5 +229,5 @@ def test_the_section_of_the_report_is_built_from_a_scripted_study(tmp_path):
     source = '#import "style.typ": sources\n#include "pilot.typ"\n#sources()'
     (tmp_path / "main.typ").write_text(source, encoding="utf-8")
     quoted = json.loads(typst.query(tmp_path / "main.typ", "<quoted>", field="value"))
-    assert {"pilot/mutation_effect/low", "pilot/false_alarms/value", "pilot/canaries_held/n"} <= set(quoted)
+    assert {"pilot/mutation_effect/low", "pilot/false_alarms/count", "pilot/canaries_held/n"} <= set(quoted)
     assert set(quoted) <= set(numbers)

@@ -4,6 +4,7 @@ import asyncio
 
 import pytest
 
+from regatta_lib.live import Retry
 from regatta_lib.preflight import PreflightError, preflight
 from regatta_lib.transcripts import Transcripts
 from tests.loopback import KEY, PROTOCOLS, endpoint, plant_key
@@ -43,3 +44,20 @@ def test_preflight_stops_at_an_endpoint_that_refuses(tmp_path):
         asyncio.run(preflight(endpoint(server), transcripts))
     transcripts.close()
     assert KEY not in str(stopped.value)
+
+
+@PROTOCOLS
+def test_a_failing_server_has_not_refused_sampling(tmp_path, monkeypatch, protocol):
+    """Six 503s end the first preflight without a finding; the next one meets two more and then an answer."""
+    monkeypatch.setattr(Retry, "wait", lambda *_: 0.0)
+    transcripts = Transcripts(tmp_path)
+    with Server(["503"] * (Retry.tries + 2)) as server:
+        place = endpoint(server, protocol, sampling=True)
+        with pytest.raises(PreflightError, match="judge: HTTP 503"):
+            asyncio.run(preflight(place, transcripts))
+        assert len(server.received) == Retry.tries
+        found = asyncio.run(preflight(place, transcripts))
+        sent = [received.body for received in server.received if received.behaviour == "503"]
+    transcripts.close()
+    assert (found.sampling, found.endpoint.sampling) == ("accepted", True)
+    assert len(sent) == Retry.tries + 2 and all("temperature" in body for body in sent)

@@ -53,7 +53,8 @@ def test_agrees_is_rounding_to_the_printed_place(printed, value, expected):
 
 def test_adjudication_tables_are_all_that_fit_and_only_those():
     """50 pairs, 43 agreements, seven judge-only: kappa = (p_o - p_e)/(1 - p_e) by hand for n11 = 25 is .72 exactly."""
-    tables = published.consistent_tables(50, 43, "0.72", one_sided=True)
+    printed = PUBLISHED.set_index("key")["printed"].to_dict()
+    tables = published.reconstructed_tables(printed).query("claim == 'adjudication'")
     assert (tables["n10"] == 7).all()
     assert (tables["n01"] == 0).all()
     assert (tables[["n11", "n10", "n01", "n00"]].sum(axis=1) == 50).all()

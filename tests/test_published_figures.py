@@ -10,7 +10,7 @@ from fractions import Fraction
 import pytest
 from historical import RESAMPLES, the_index, the_pairs, the_scores, the_verdicts
 
-from regatta_lib import consistency, cost, paths, reconstruction, records, release, tables, validity
+from regatta_lib import consistency, cost, paths, release, tables, validity
 from regatta_lib.item_analysis import NEARLY_ALWAYS, RARELY
 from regatta_lib.profile_stability import reference_order
 
@@ -25,7 +25,8 @@ RANGES = validity.strategy_range(SCORES)
 DETECTION = RANGES[["fdr_design", "fdr_execution"]]
 INDEX = the_index()
 SUITES = release.read_record(paths.RECORD)["suites"]
-BOUND = cost.bound(records.SCENARIOS_PER_SUITE, records.REQUIREMENTS_PER_CELL, len(records.FAULT_CATEGORIES))
+PER_CELL = INDEX.groupby(["role", "cell"]).size().groupby("role").max()
+BOUND = cost.bound(SUITES["scenarios"].max(), PER_CELL["requirement"], PER_CELL["fault"])
 
 FIGURES = [
     ("checklist items", "Abstract; §I p. 1", "125", (INDEX["role"] == "requirement").sum()),
@@ -120,6 +121,6 @@ def test_adversarial_coverage_is_weak_under_the_frontier_and_26b_generators():
 
 def test_printed_adjudication_has_consistent_counts():
     """§V-F p. 5 and abstract: agreement .86 of 50, κ .72, seven disagreements; 31 of 40 probes with κ .50; κ .75."""
-    assert len(reconstruction.tables_with_kappa(".72", 50, 43, 7)) == 8
-    assert len(reconstruction.tables_with_kappa(".50", 40, 31)) == 8
-    assert len(reconstruction.tables_with_kappa(".75", 40)) == 54
+    assert len(consistency.tables_with_kappa(".72", 50, 43, 7)) == 8
+    assert len(consistency.tables_with_kappa(".50", 40, 31)) == 8
+    assert len(consistency.tables_with_kappa(".75", 40)) == 54

@@ -16,19 +16,19 @@ def claims():
 
 
 def test_tables_are_all_compositions():
-    assert len(list(reconstruction.tables(40))) == 43 * 42 * 41 // 6
+    assert len(list(consistency.tables(40))) == 43 * 42 * 41 // 6
     plain = {t for t in product(range(6), repeat=4) if sum(t) == 5 and t[0] + t[3] == 4 and t[1] == 1}
-    assert set(reconstruction.tables(5, agreeing=4, judge_only=1)) == plain
+    assert set(consistency.tables(5, agreeing=4, judge_only=1)) == plain
 
 
 def test_exact_kappa_is_kappa():
     for cells in [(18, 7, 0, 25), (9, 3, 6, 22), (1, 1, 1, 1)]:
-        assert float(reconstruction.exact_kappa(*cells)) == pytest.approx(float(cohen_kappa(np.array(cells).reshape(2, 2))))
-    assert reconstruction.exact_kappa(5, 0, 0, 0) is None
+        assert float(consistency.exact_kappa(*cells)) == pytest.approx(float(cohen_kappa(np.array(cells).reshape(2, 2))))
+    assert consistency.exact_kappa(5, 0, 0, 0) is None
 
 
 def test_the_eight_tables_of_the_adjudication():
-    found = reconstruction.tables_with_kappa(".72", 50, 43, 7)
+    found = consistency.tables_with_kappa(".72", 50, 43, 7)
     assert found["n11"].to_list() == [17, 18, 19, 20, 23, 24, 25, 26]
     assert (found["n01"] == 0).all() and (found["agreement"] == 0.86).all()
     exact = found[found["n11"] == 18].iloc[0]

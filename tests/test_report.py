@@ -9,7 +9,7 @@ import pytest
 import typst
 from ruamel.yaml import YAML
 
-from regatta_lib import paths, report
+from regatta_lib import contracts, paths, published, report
 from regatta_lib.contracts import ContractError
 from regatta_lib.params import read_params
 
@@ -138,6 +138,23 @@ def test_the_pilot_is_reported_if_it_was_run(numbers):
     run = (paths.VERDICTS / "demo.csv").is_file()
     assert (paths.ROOT / report.PILOT.path).is_file() == run
     assert ("pilot/mutation_effect/value" in numbers) == run
+
+
+def test_the_recomputed_figures_are_told_apart_by_what_they_are(numbers):
+    kinds = {kind: int(numbers[f"published_kind/{kind}"].text) for kind in report.KINDS}
+    assert kinds == {"design": 21, "enumerated": 1, "words": 4, "line": 2, "measured": 32}
+    assert sum(kinds.values()) == int(numbers["checks/published/checked"].text)
+    design = published.design_constants(
+        contracts.INDEX.read(paths.INSTRUMENTS / "index.csv"), contracts.SUITES.read(paths.RECORD / "suites.csv")
+    )
+    rows = report.rows(paths.ROOT, report.PUBLISHED)
+    kind_of = {row["key"]: report.kind_of(row) for row in rows if row["status"] == "recomputed"}
+    assert {key for key, kind in kind_of.items() if kind == "design"} == set(design)
+    badges = (paths.ROOT / "docs/artifact-badges.md").read_text(encoding="utf-8")
+    assert (
+        "{measured} measured results, {design} counts of the design, {words} statements in words, "
+        "{line} counts against a line that we chose, {enumerated} that follows our enumeration"
+    ).format(**kinds) in badges
 
 
 @pytest.mark.parametrize(

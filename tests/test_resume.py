@@ -55,6 +55,7 @@ def driver():
     yield start, lambda: int(process.stdout.readline())
     process.stdin.close()
     assert process.wait(10) == 0
+    process.stdout.close()
 
 
 def settled_calls(folder) -> set[str]:

@@ -188,7 +188,7 @@ def test_the_command_prints_counts_and_exits_by_the_result(copy, tmp_path):
 
 def test_the_command_needs_neither_dvc_nor_git_nor_a_provider(copy):
     """Verification imports no pipeline tool, no notebook tool, no provider SDK, no plotting library."""
-    unwanted = ("dvc", "papermill", "nbformat", "anthropic", "openai", "matplotlib", "git")
+    unwanted = ("dvc", "papermill", "nbformat", "anthropic", "openai", "matplotlib", "git", "scipy", "statsmodels", "ruamel")
     code = (
         "import sys; from pathlib import Path; from regatta_lib import verification as v; "
         f"assert v.succeeded(v.verify(Path({str(copy)!r}))); print([m for m in {unwanted} if m in sys.modules])"

@@ -1,0 +1,59 @@
+"""Files: read text strictly, write it atomically, and say in one line what is wrong with a file."""
+
+import os
+import unicodedata
+from pathlib import Path
+
+import yaml
+
+
+class ContractError(ValueError):
+    """A file breaks its contract. The message names the file, the row or key, what was found and what was expected."""
+
+
+def file_text(path: Path) -> str:
+    """Read a UTF-8 text file, refusing a BOM, CR line ends and text that is not in normal form C."""
+    try:
+        text = path.read_bytes().decode("utf-8")
+    except FileNotFoundError:
+        raise ContractError(f"{path}: missing, expected a file") from None
+    except UnicodeDecodeError as error:
+        raise ContractError(f"{path}: byte {error.start} is not UTF-8") from None
+    if text.startswith("\ufeff"):
+        raise ContractError(f"{path}: starts with a byte order mark, expected plain UTF-8")
+    if "\r" in text:
+        line = text[: text.index("\r")].count("\n") + 1
+        raise ContractError(f"{path}: row {line}: CRLF line end, expected LF (was the file converted on checkout?)")
+    if not unicodedata.is_normalized("NFC", text):
+        raise ContractError(f"{path}: text is not Unicode NFC")
+    return text
+
+
+class _Loader(yaml.CSafeLoader):
+    """The safe C loader, refusing a key that occurs twice in one mapping."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict:
+        keys = [key.value for key, _ in node.value]
+        if len(keys) != len(set(keys)):
+            twice = next(key for key in keys if keys.count(key) > 1)
+            raise yaml.constructor.ConstructorError(None, None, f"key {twice!r} occurs twice", node.start_mark)
+        return super().construct_mapping(node, deep)
+
+
+def yaml_value(path: Path) -> object:
+    """Read one YAML file as plain values. Raises ContractError with one line for text that is no valid YAML."""
+    try:
+        return yaml.load(file_text(path), _Loader)
+    except yaml.YAMLError as error:
+        raise ContractError(f"{path}: {' '.join(str(error).split())}") from None
+
+
+def write_atomic(path: Path, content: str | bytes) -> None:
+    """Write to a temporary file beside ``path``, then rename: the file is either the old one or complete."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        temporary.write_bytes(content.encode("utf-8") if isinstance(content, str) else content)
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
