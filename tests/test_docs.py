@@ -55,6 +55,7 @@ COVERED = {
     "make archive": "tests/test_archive.py::test_the_same_bytes_from_the_repository_twice_and_from_the_unpacked_archive",
     "make verify": "regatta verify",
     "make notebooks": "tests/test_pipeline.py::test_notebook_is_narrative_with_outputs_and_no_logic",
+    "make smoke": "tests/test_llamacpp.py::test_bounds_make_even_this_model_give_a_suite_of_the_right_form",
     "make lock": "tests/test_pipeline.py::test_the_lock_is_hashed_names_no_index_and_satisfies_pyproject",
     "dvc repro": "tests/test_archive.py::test_a_stage_runs_with_dvc_in_the_unpacked_archive",
     "dvc repro --force": "tests/test_archive.py::test_a_stage_runs_with_dvc_in_the_unpacked_archive",
