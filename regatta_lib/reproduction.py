@@ -53,6 +53,14 @@ def stage_graph(root: Path) -> dict[str, set[str]]:
     }
 
 
+def chain_lengths(graph: dict[str, set[str]]) -> dict[str, int]:
+    """For each stage, how many stages the longest chain has that starts with it: the longest chains go first."""
+    length: dict[str, int] = {}
+    for name in reversed(list(TopologicalSorter(graph).static_order())):
+        length[name] = 1 + max((length[other] for other in graph if name in graph[other]), default=0)
+    return length
+
+
 def committed_digests(root: Path, names: list[str]) -> dict[str, str]:
     """{path: SHA-256} of the files as committed: as git holds them at HEAD, or as they lie in an unpacked archive.
 
@@ -96,15 +104,20 @@ def run_pipeline(root: Path) -> None:
     not wait for each other run two at a time; ``dvc repro`` runs the same commands one after another.
     Raises ContractError, naming the stage, when one fails; those under way are let finish, no other is started.
     """
-    stages, order = stages_in(root), TopologicalSorter(stage_graph(root))
+    stages, graph = stages_in(root), stage_graph(root)
+    length = chain_lengths(graph)
+    order = TopologicalSorter(graph)
     order.prepare()
     environment = os.environ | {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
     made = [name for stage in stages.values() for name in outputs_of(stage)]
     executed = [path.relative_to(root).as_posix() for path in (root / "notebooks/executed").glob("*.ipynb")]
     with set_aside(root, [*made, *executed]), ThreadPoolExecutor(WORKERS) as pool:
-        running = {}
+        ready, running = [], {}
         while order.is_active():
-            for name in order.get_ready():
+            ready += order.get_ready()
+            ready.sort(key=lambda name: (-length[name], name))
+            while ready and len(running) < WORKERS:
+                name = ready.pop(0)
                 running[pool.submit(subprocess.run, stages[name]["cmd"], shell=True, cwd=root, env=environment)] = name
             for done in wait(running, return_when=FIRST_COMPLETED).done:
                 name = running.pop(done)

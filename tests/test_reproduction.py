@@ -90,6 +90,11 @@ def test_stages_wait_for_what_they_need_and_dvc_records_them(tmp_path):
     assert "no_scm = true" in (tmp_path / ".dvc/config.local").read_text()
 
 
+def test_the_longest_chain_goes_first():
+    graph = {"a": set(), "b": {"a"}, "c": {"b"}, "d": set(), "e": {"d", "c"}}
+    assert reproduction.chain_lengths(graph) == {"a": 4, "b": 3, "c": 2, "d": 2, "e": 1}
+
+
 def test_the_graph_of_this_repository_is_the_documented_chain():
     graph = reproduction.stage_graph(paths.ROOT)
     assert "verdicts" in graph["scores"] and "scores" in graph["tables"] and "tables" in graph["verification"]
