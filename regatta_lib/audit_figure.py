@@ -2,17 +2,15 @@
 
 import matplotlib
 import pandas as pd
-import seaborn as sns
 from matplotlib.figure import Figure
 
 from regatta_lib import records
 from regatta_lib.audit import CLASSES
-from regatta_lib.figures import INK, STYLE
+from regatta_lib.figures import BLUE, INK, ORANGE, STYLE, YELLOW
 from regatta_lib.items import AUDIT_CLASSES
 
-PALETTE = sns.color_palette("colorblind")
 # Dark to light, so that the order of the classes can be read without colour.
-COLORS = dict(zip(CLASSES, (PALETTE[0], PALETTE[1], PALETTE[8], (0.95, 0.95, 0.95)), strict=True))
+COLORS = dict(zip(CLASSES, (BLUE, ORANGE, YELLOW, (0.95, 0.95, 0.95)), strict=True))
 
 
 def figure_audit(shares: pd.DataFrame, width: float) -> Figure:

@@ -3,14 +3,15 @@
 import matplotlib
 import numpy as np
 import pandas as pd
+import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from regatta_lib import records
-from regatta_lib.figures import COLORS, FAINT, INK, MARKERS, STYLE
+from regatta_lib.figures import BLUE, COLORS, FAINT, INK, MARKERS, ORANGE, STYLE
 from regatta_lib.profile_stability import reference_order
 
-STAGE_MARKS = {"design": ("o", "-", -0.08), "execution": ("s", "--", 0.08)}
+STAGE_MARKS = {"design": ("o", "-", -0.08, BLUE), "execution": ("s", "--", 0.08, ORANGE)}
 
 
 def difficulty_curve(items: pd.DataFrame, width: float) -> Figure:
@@ -88,28 +89,29 @@ def execution_profiles(profile: pd.DataFrame, width: float) -> Figure:
     return figure
 
 
-def cost_by_quality(costs: pd.DataFrame, bound: int, width: float) -> Figure:
+def cost_by_quality(costs: pd.DataFrame, bound: int, width: float, rng: np.random.Generator, level: float) -> Figure:
     """Calls of a stage's scans by the number of faults the suite detects there: each suite, and the means joined.
 
-    ``costs`` is ``cost.suite_costs``; ``bound`` is the most calls a stage can take.
+    ``costs`` is ``cost.suite_costs``; ``bound`` is the most calls a stage can take. Bars are bootstrap intervals of the
+    means at ``level``, over suites; a single suite has none.
     """
     with matplotlib.rc_context(STYLE):
         figure = Figure(figsize=(width, 2.5), layout="constrained")
         axes = figure.subplots()
         axes.axhline(bound, color=INK, linewidth=0.6, linestyle=":")
         axes.text(5.2, bound - 3, f"bound: {bound} calls", ha="right", va="top", fontsize=6, color=INK)
-        for (stage, (marker, line, shift)), color in zip(
-            STAGE_MARKS.items(), (COLORS["sonnet4"], COLORS["qwen72b"]), strict=True
-        ):
+        for stage, (marker, line, shift, color) in STAGE_MARKS.items():
             detected = costs[f"detected_{stage}"]
-            axes.plot(detected + shift, costs[stage], marker, color=color, alpha=0.25, markersize=2, markeredgewidth=0)
-            means = costs.groupby(detected)[stage].mean()
-            axes.plot(
-                means.index + shift, means, marker, linestyle=line, color=color, markersize=4.5, linewidth=1,
-                markeredgecolor=INK, markeredgewidth=0.4,
+            away = detected + 2.2 * shift
+            axes.plot(away, costs[stage], marker, color=color, alpha=0.3, markersize=2, markeredgewidth=0)
+            sns.pointplot(
+                x=detected + shift, y=costs[stage], ax=axes, native_scale=True, errorbar=("ci", 100 * level), seed=rng,
+                color=color, marker=marker, linestyle=line, markersize=4.5, linewidth=1, markeredgecolor=INK,
+                markeredgewidth=0.4, capsize=0.05, err_kws={"linewidth": 1, "color": INK},
             )  # fmt: skip
-            last = means.index[-1]
-            axes.text(last + shift - 0.25, means[last] - 6, stage, fontsize=6.5, ha="right", va="top", color=INK)
+            last = detected.max()
+            end = costs.loc[detected == last, stage].mean()
+            axes.text(last + shift - 0.25, end - 6, stage, fontsize=6.5, ha="right", va="top", color=INK)
         axes.set_xlabel("faults detected at the stage (of 5)")
         axes.set_ylabel("judge calls of the stage's scans")
         axes.set_xlim(-0.3, 5.7)

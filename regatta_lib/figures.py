@@ -5,7 +5,6 @@ from pathlib import Path
 
 import matplotlib
 import pandas as pd
-import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
@@ -31,7 +30,8 @@ STYLE = {
     "pdf.fonttype": 3,
 }
 UNDATED = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {"Software": None}}
-COLORS = dict(zip(records.GENERATORS, (sns.color_palette("colorblind")[i] for i in (0, 1, 2)), strict=True))
+BLUE, ORANGE, GREEN, YELLOW = "#0173b2", "#de8f05", "#029e73", "#ece133"  # of seaborn's palette "colorblind"
+COLORS = dict(zip(records.GENERATORS, (BLUE, ORANGE, GREEN), strict=True))
 MARKERS = {"sonnet4": "o", "qwen72b": "s", "gemma26b": "^"}
 INK, FAINT = "#222222", "#bbbbbb"
 

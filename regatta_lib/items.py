@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from pydantic import ConfigDict, StrictBool, StrictFloat, StringConstraints
 from pydantic.dataclasses import dataclass
 
-from regatta_lib.records import FaultCategory, FaultId, ItemId, Name, Share
+from regatta_lib.records import LAZY, FaultCategory, FaultId, ItemId, Name, Share
 
 AUDIT_CLASSES = {
     "substance_error": "substance error",
@@ -23,10 +23,10 @@ Tier = Literal["primary", "official-secondary", "secondary"]
 Unit = Literal["usd", "vnd", "eur", "percent", "days", "level", "ratio"]
 IsoDate = Annotated[str, StringConstraints(pattern=r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$")]
 Line = Annotated[str, StringConstraints(pattern=r"^\S(.*\S)?$")]
-STRICT = ConfigDict(extra="forbid")
+STRICT = ConfigDict(extra="forbid", defer_build=True)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, config=LAZY)
 class Requirement:
     """A requirement as the judge reads it: what it asks, and the text cited (or the authority in force) for it."""
 
@@ -59,7 +59,7 @@ class Witness:
     near_miss: Line
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, config=LAZY)
 class Fault:
     """A fault that is put into the agent, what a correct agent does instead, and the witness that tells them apart."""
 
@@ -139,7 +139,7 @@ class Ontology:
     workflows: tuple[Workflow, ...]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, config=LAZY)
 class AuditRow:
     """One row of ``audit.csv``: the final verdict on an item, the rule in force, and who said what on the way.
 
@@ -170,7 +170,7 @@ class AuditRow:
     adjudication: Line | None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, config=LAZY)
 class AuditShare:
     """One segment of the audit figure: requirements of one class in a cell, in all (``all``) or in the paper's audit."""
 
@@ -180,7 +180,7 @@ class AuditShare:
     share: Share
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, config=LAZY)
 class Agreement:
     """How far the two auditors agree on the class within one scope: share agreed and κ with its bootstrap interval.
 

@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     from regatta_lib.live import Live
 
 
+SUITES_KEPT = 16  # more than a run works on at once, or each would be read again for every question
+
+
 class MissingTranscript(LookupError):
     """The stored transcripts hold no reply to this request. The message names the call."""
 
@@ -68,7 +71,7 @@ class Replay:
     def __init__(self, folder: Path) -> None:
         self._files = {path.name.partition(".jsonl")[0]: path for path in transcript_files(folder)}
         self._folder = folder
-        self._of_suite = lru_cache(maxsize=4)(self._read)
+        self._of_suite = lru_cache(maxsize=SUITES_KEPT)(self._read)
 
     async def complete(self, request: Request) -> Reply:
         suite = suite_of(request.call)

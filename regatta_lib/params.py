@@ -12,7 +12,7 @@ from regatta_lib.records import FaultCategory, Name
 class Section(BaseModel):
     """A section of params.yaml. Unknown keys and values of another type are refused."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, defer_build=True)
 
 
 class Base(Section):

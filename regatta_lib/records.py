@@ -5,8 +5,10 @@ Every other module speaks these. A field that is not of its stated type raises `
 
 from typing import Annotated, Literal
 
-from pydantic import Field, StringConstraints
+from pydantic import ConfigDict, Field, StringConstraints
 from pydantic.dataclasses import dataclass
+
+LAZY = ConfigDict(defer_build=True)  # its validator is built when a record is first used, not when this is imported
 
 GENERATORS = {
     "sonnet4": "Claude Sonnet 4",
@@ -69,7 +71,7 @@ def suite_id(generator: str, strategy: str, cell: str, replication: int) -> str:
     return f"{generator}.{strategy}.{cell}.r{replication}"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, config=LAZY)
 class Item:
     """One entry of the index of instruments: a requirement (with its kind) or a fault (with its category)."""
 
@@ -79,7 +81,7 @@ class Item:
     category: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, config=LAZY)
 class Suite:
     """One generated suite: ``scenarios`` test scenarios written for one cell by one generator under one strategy."""
 
@@ -91,7 +93,7 @@ class Suite:
     scenarios: Positive
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, config=LAZY)
 class Coverage:
     """Does any scenario of the suite cover the requirement?"""
 
@@ -100,7 +102,7 @@ class Coverage:
     covered: Binary
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, config=LAZY)
 class Detection:
     """Is the fault detected at the stage, and by which scenario first (1-based; none where it is not)?"""
 
@@ -111,7 +113,7 @@ class Detection:
     scenario: Positive | None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, config=LAZY)
 class Specificity:
     """Likert score (1–5) of how specific one scenario is."""
 
@@ -120,7 +122,7 @@ class Specificity:
     score: Annotated[int, Field(ge=1, le=5)]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, config=LAZY)
 class Adversarial:
     """Does any scenario of the suite belong to the adversarial category?"""
 
@@ -129,7 +131,7 @@ class Adversarial:
     covered: Binary
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, config=LAZY)
 class Verdict:
     """One answer of one judge.
 
@@ -149,7 +151,7 @@ class Verdict:
     value: Annotated[int, Field(ge=0, le=5)] | None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, config=LAZY)
 class Score:
     """The evidence vector of a suite, e(S) = (RC, FDR_d, FDR_e, ISS, AC) (§III). An input for assurance, no decision."""
 
@@ -165,7 +167,7 @@ class Score:
     ac: Share | None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, config=LAZY)
 class ReferenceValue:
     """One pinned value and the place it comes from."""
 
@@ -174,7 +176,7 @@ class ReferenceValue:
     source: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, config=LAZY)
 class PublishedValue:
     """One figure the paper's summary prints: the printed text, its place, and how (if at all) it is recomputed."""
 
@@ -185,7 +187,7 @@ class PublishedValue:
     how: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, config=LAZY)
 class Request:
     """One call to a model.
 
@@ -200,7 +202,7 @@ class Request:
     draw: Positive = 1
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, config=LAZY)
 class Reply:
     """What a call came to after all its attempts.
 
@@ -223,7 +225,7 @@ class Reply:
     error: str | None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, config=LAZY)
 class Scenario:
     """One test scenario of a suite: a single message to the agent and what a correct agent does with it.
 
@@ -240,7 +242,7 @@ class Scenario:
     adversarial_category: AdversarialCategory | None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, config=LAZY)
 class Episode:
     """One answer of the agent to one scenario, drawn afresh for one fault in one arm.
 
@@ -258,7 +260,7 @@ class Episode:
     key: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, config=LAZY)
 class Ruling(Verdict):
     """A verdict with the judge's reason. ``key`` names the model call; empty where no judge was asked."""
 
@@ -266,7 +268,7 @@ class Ruling(Verdict):
     key: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, config=LAZY)
 class ReconstructedTable:
     """One 2×2 table of two raters that is consistent with a printed agreement and κ (§V-F)."""
 
@@ -279,7 +281,7 @@ class ReconstructedTable:
     kappa: float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, config=LAZY)
 class CheckResult:
     """One row of the verification report: what was expected, what was recomputed, and whether they agree."""
 

@@ -4,17 +4,20 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
-from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
 from contextlib import contextmanager
 from graphlib import TopologicalSorter
+from multiprocessing import get_context
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from regatta_lib import paths
 from regatta_lib.digest import sha256
 from regatta_lib.files import ContractError, write_atomic, yaml_value
 
 MISSING = "missing"
 WORKERS = 2
+OWN = "python -m regatta_lib stage "
 
 
 def stages_in(root: Path) -> dict[str, dict]:
@@ -97,8 +100,29 @@ def allow_no_git(root: Path) -> None:
         write_atomic(root / ".dvc/config.local", "[core]\n    no_scm = true\n")
 
 
+def run_command(command: str, root: Path) -> int:
+    """Run the command of a stage in ``root``. Returns its exit code.
+
+    A stage of this repository runs in this process, which may have loaded papermill for an earlier one: that takes a
+    second. Its notebook has a kernel of its own either way.
+    """
+    if root != paths.ROOT or not command.startswith(OWN):
+        environment = os.environ | {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
+        return subprocess.run(command, shell=True, cwd=root, env=environment).returncode
+    from regatta_lib.stages import StageError, run_stage
+
+    name = command.removeprefix(OWN)
+    print(f"stage {name}", flush=True)
+    try:
+        run_stage(name)
+    except (StageError, ContractError) as error:
+        print(f"regatta: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
 def run_pipeline(root: Path) -> None:
-    """Run the command of every stage, whether or not its inputs changed, and let DVC record the result in dvc.lock.
+    """Run the command of every stage, whether or not its inputs changed.
 
     Outputs are set aside first, as DVC does, so a stage that writes nothing can't pass with an old file. Stages that do
     not wait for each other run two at a time; ``dvc repro`` runs the same commands one after another.
@@ -108,27 +132,35 @@ def run_pipeline(root: Path) -> None:
     length = chain_lengths(graph)
     order = TopologicalSorter(graph)
     order.prepare()
-    environment = os.environ | {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
     made = [name for stage in stages.values() for name in outputs_of(stage)]
     executed = [path.relative_to(root).as_posix() for path in (root / "notebooks/executed").glob("*.ipynb")]
-    with set_aside(root, [*made, *executed]), ThreadPoolExecutor(WORKERS) as pool:
+    with set_aside(root, [*made, *executed]), ProcessPoolExecutor(WORKERS, get_context("spawn")) as pool:
         ready, running = [], {}
         while order.is_active():
             ready += order.get_ready()
             ready.sort(key=lambda name: (-length[name], name))
             while ready and len(running) < WORKERS:
                 name = ready.pop(0)
-                running[pool.submit(subprocess.run, stages[name]["cmd"], shell=True, cwd=root, env=environment)] = name
+                running[pool.submit(run_command, stages[name]["cmd"], root)] = name
             for done in wait(running, return_when=FIRST_COMPLETED).done:
                 name = running.pop(done)
-                if code := done.result().returncode:
+                if code := done.result():
                     raise ContractError(f"{root / 'dvc.yaml'}: stage {name} failed (exit code {code}); its reason is above")
                 order.done(name)
         for name in made:
             if not (root / name).is_file():
                 raise ContractError(f"{root / 'dvc.yaml'}: {name}: its stage ran but did not write it")
+
+
+def record(root: Path) -> None:
+    """Let DVC record in dvc.lock what the stages read and wrote.
+
+    Where nothing changed, ``dvc commit`` without ``--force`` finds that out in half the time; otherwise it gives up.
+    """
     allow_no_git(root)
-    subprocess.run([sys.executable, "-m", "dvc", "commit", "--force", "--quiet"], cwd=root, env=environment, check=True)
+    commit = [sys.executable, "-m", "dvc", "commit", "--quiet"]
+    if subprocess.run(commit, cwd=root, stdin=subprocess.DEVNULL, capture_output=True).returncode:
+        subprocess.run([*commit, "--force"], cwd=root, check=True)
 
 
 def differences(root: Path, committed: dict[str, str]) -> list[str]:

@@ -189,6 +189,7 @@ async def second_opinions(
         asked += [question for question in about_scenarios(study, side, of) if question.judge == "design"]
         asked += about_episodes(study, side, of, answers[suite_id])
     sample = balanced_sample(asked, study.second_sample, study.seed)
+    sample.sort(key=lambda question: question.suite_id)  # a replay then reads each suite's transcript once
     ruled = await gathered(rule(model, study.second_judge, question) for question in sample)
     return [ruling for answer in ruled for ruling in answer]
 

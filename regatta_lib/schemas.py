@@ -21,7 +21,7 @@ PROTOCOL = ("scope", "requirements", "ontology", "faults", "audit", "pilot")
 class Part(BaseModel):
     """A part of a file: known fields only, each of exactly its type."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, defer_build=True)
 
 
 class Source(Part):

@@ -1,5 +1,6 @@
 """The figures: same bytes twice, the data in them, and no clipped text."""
 
+import numpy as np
 import pytest
 from historical import the_index, the_pairs, the_verdicts
 
@@ -15,7 +16,7 @@ def drawings():
     return {
         "v1": lambda: diagnostic_figures.difficulty_curve(items, 3.5),
         "v2": lambda: diagnostic_figures.execution_profiles(profile, 3.5),
-        "cost": lambda: diagnostic_figures.cost_by_quality(costs, 150, 3.5),
+        "cost": lambda: diagnostic_figures.cost_by_quality(costs, 150, 3.5, np.random.default_rng(0), 0.95),
     }
 
 

@@ -85,6 +85,7 @@ def test_stages_wait_for_what_they_need_and_dvc_records_them(tmp_path):
     assert reproduction.stage_graph(tmp_path) == {"last": {"middle", "first"}, "middle": {"first"}, "first": set()}
     reproduction.run_pipeline(tmp_path)
     assert (tmp_path / "c").read_text() == "1\n1\n"
+    reproduction.record(tmp_path)
     lock = (tmp_path / "dvc.lock").read_text()
     assert all(f"  {name}:" in lock for name in ("first", "middle", "last"))
     assert "no_scm = true" in (tmp_path / ".dvc/config.local").read_text()
