@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 import pypdf
 import pytest
-from matplotlib.colors import to_rgb
 from matplotlib import font_manager
+from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 
 from regatta_lib import audit, audit_figure, audit_report, figures, ledger, paths, records, schemas, tables
