@@ -21,6 +21,7 @@ SCHEMA = {
 }
 # The statuses that say "this request is wrong"; any other error says nothing about the request.
 REFUSED = ("HTTP 400:", "HTTP 422:")
+UNSUPPORTED = (*REFUSED, "HTTP 500:", "HTTP 501:")  # some servers break on a schema or tool that they do not know
 MODES = {"schema": "structured output", "tool": "forced tool", "prompt": "prompt and parse"}
 
 
@@ -47,7 +48,7 @@ class Preflight:
 
 
 async def preflight(endpoint: Endpoint, transcripts: Transcripts) -> Preflight:
-    """Ask an endpoint what it can do. Raises PreflightError if it does not answer at all."""
+    """Ask an endpoint what it can do. Raises PreflightError if it does not answer, or can't be asked about schemas now."""
     endpoint = endpoint.model_copy(update={"structured": "schema"})
     plain = await _ask(endpoint, transcripts, "plain")
     sampling = "accepted" if endpoint.sampling else "provider default"
@@ -58,8 +59,13 @@ async def preflight(endpoint: Endpoint, transcripts: Transcripts) -> Preflight:
         raise PreflightError(f"{endpoint.base_url}: {endpoint.model}: {plain.error}")
     for structured in ("schema", "tool", "prompt"):
         endpoint = endpoint.model_copy(update={"structured": structured})
-        if structured == "prompt" or _follows(await _ask(endpoint, transcripts, "schema")):
+        if structured == "prompt":
             break
+        reply = await _ask(endpoint, transcripts, "schema")
+        if _follows(reply):
+            break
+        if reply.state == "error" and not reply.error.startswith(UNSUPPORTED):
+            raise PreflightError(f"{endpoint.base_url}: {endpoint.model}: {reply.error}")
     count_tokens, lifecycle = await _extras(endpoint, transcripts)
     return Preflight(endpoint, plain.served_model, sampling, count_tokens, lifecycle)
 

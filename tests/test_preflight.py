@@ -61,3 +61,15 @@ def test_a_failing_server_has_not_refused_sampling(tmp_path, monkeypatch, protoc
     transcripts.close()
     assert (found.sampling, found.endpoint.sampling) == ("accepted", True)
     assert len(sent) == Retry.tries + 2 and all("temperature" in body for body in sent)
+
+
+@PROTOCOLS
+def test_a_server_too_busy_for_the_schema_request_has_not_refused_schemas(tmp_path, monkeypatch, protocol):
+    monkeypatch.setattr(Retry, "wait", lambda *_: 0.0)
+    transcripts = Transcripts(tmp_path)
+    with Server(["ok"] + ["429"] * Retry.tries) as server:
+        with pytest.raises(PreflightError, match="judge: HTTP 429"):
+            asyncio.run(preflight(endpoint(server, protocol), transcripts))
+        found = asyncio.run(preflight(endpoint(server, protocol), transcripts))
+    transcripts.close()
+    assert found.endpoint.structured == "schema"
