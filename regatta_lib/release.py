@@ -141,7 +141,7 @@ def read_record(folder: Path) -> dict[str, pd.DataFrame]:
     expected = pd.MultiIndex.from_product([records.GENERATORS, records.STRATEGIES, records.CELLS, records.REPLICATIONS])
     ids = [records.suite_id(*combination) for combination in expected]
     for name, frame in record.items():
-        strangers = sorted(set(frame["suite_id"]) ^ set(ids))
+        strangers = sorted(set(frame["suite_id"].unique()) ^ set(ids))
         if strangers:
             raise ContractError(
                 f"{folder / name}.csv: {strangers[0]}: suite missing or unknown, expected the {len(ids)} of the study"

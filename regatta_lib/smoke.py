@@ -49,8 +49,8 @@ def serving(endpoint: Endpoint) -> Iterator[None]:
     options.model_alias = {endpoint.model}
     options.hostnames, options.port = [address.hostname], address.port
     options.n_parallel, options.n_ctx = endpoint.concurrency, CONTEXT * endpoint.concurrency
-    # Prompts are read on all cores, replies written on one: threads wait for each other many times a token, and where
-    # another program holds a core that wait costs far more than a second thread gains on a model of this size.
+    # Prompts are read on all cores, replies written on one: threads wait for each other many times a token. On two idle
+    # cores a second thread gains nothing on a model of this size, and where another program holds a core the wait is long.
     options.cpuparams.n_threads, options.cpuparams_batch.n_threads = 1, os.cpu_count() or 1
     options.verbosity = -1
     options.ui = False
