@@ -18,7 +18,7 @@ verify: setup ## Recompute and compare the 2,835 reference values and every outp
 	@$(BIN)/python -m regatta_lib verify
 
 test: setup ## Run the tests, and re-execute the committed notebooks.
-	@$(BIN)/python -m pytest
+	@$(BIN)/python -m pytest --numprocesses=2 --dist=loadfile
 
 setup: .venv/ready ## Install the pinned packages into .venv.
 
