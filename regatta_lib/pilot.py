@@ -80,7 +80,7 @@ def _stages(pairs: pd.DataFrame, bootstrap: tables.Bootstrap) -> list[Quantity]:
     """Both rates, agreement against pooled chance, and the per-fault margin where it is not 0 by construction."""
     known = pairs.dropna(subset=["design", "execution"])
     missing = len(pairs) - len(known)
-    found = tables.table3(pairs, bootstrap).to_dict("records")[0]
+    found = tables.table3(pairs, tables.resampled_counts(pairs, bootstrap), bootstrap.level).to_dict("records")[0]
     n, level = found["pairs"], bootstrap.level
     counts = validity.bootstrap_counts(pairs, seeded(bootstrap.seed, "pilot/pooled_margin"), bootstrap.resamples)
     low, high = percentile_interval(validity.margin(*(counts[name].sum(axis=1) for name in validity.OUTCOMES)), level)

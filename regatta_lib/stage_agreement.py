@@ -14,8 +14,8 @@ from regatta_lib.stats import (
     resampled_sums,
     seeded,
 )
-from regatta_lib.tables import Bootstrap
-from regatta_lib.validity import OUTCOMES, bootstrap_counts, margin, per_fault_margin, stage_counts
+from regatta_lib.tables import Bootstrap, resampled_counts
+from regatta_lib.validity import OUTCOMES, margin, per_fault_margin, stage_counts
 
 SCHEMES = {
     "suite within cell": ["cell"],
@@ -36,15 +36,13 @@ def table3_extended(pairs: pd.DataFrame, bootstrap: Bootstrap, permutations: int
     A plug-in margin is twice a covariance with divisor n, so a resample of n suites shrinks it by (1 − 1/n) on average:
     expected_bias = −Σ_f margin_f / n_f / faults. The estimate itself is short of the population's by the same factor.
     """
-    rows = []
+    rows, resampled = [], resampled_counts(pairs, bootstrap)
     for generator, part in pairs.groupby("generator"):
         counts = {name: int(values.sum()) for name, values in stage_counts(part).items()}
         n11, n10, n01, n00 = (counts[name] for name in OUTCOMES)
         n, agreement = sum(counts.values()), (n11 + n00) / sum(counts.values())
         estimate, pooled = per_fault_margin(part), float(margin(n11, n10, n01, n00))
-        draws = margin(**bootstrap_counts(part, seeded(bootstrap.seed, f"table3/{generator}"), bootstrap.resamples)).mean(
-            axis=1
-        )
+        draws = margin(**resampled[generator]).mean(axis=1)
         defined = draws[~np.isnan(draws)]
         low, high = map(float, percentile_interval(defined, bootstrap.level))
         basic_low, basic_high = basic_interval(defined, estimate, bootstrap.level)

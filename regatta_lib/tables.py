@@ -18,6 +18,20 @@ class Bootstrap:
     level: float
 
 
+Counts = dict[str, dict[str, np.ndarray]]
+
+
+def resampled_counts(pairs: pd.DataFrame, bootstrap: Bootstrap) -> Counts:
+    """Per generator the 2×2 counts per fault in each resample of suites: ``validity.bootstrap_counts``.
+
+    The intervals of Table III and Figure 2 come from the same resamples.
+    """
+    return {
+        generator: validity.bootstrap_counts(part, seeded(bootstrap.seed, f"table3/{generator}"), bootstrap.resamples)
+        for generator, part in pairs.groupby("generator")
+    }
+
+
 def table1(index: pd.DataFrame, audit: pd.DataFrame) -> pd.DataFrame:
     """Table I: the instruments by cell. Columns: cell, items, one per audit class (they add up to items), faults.
 
@@ -38,19 +52,19 @@ def table2(pairs: pd.DataFrame) -> pd.DataFrame:
     return rates.assign(n=grouped.size()).reset_index()
 
 
-def table3(pairs: pd.DataFrame, bootstrap: Bootstrap) -> pd.DataFrame:
+def table3(pairs: pd.DataFrame, resampled: Counts, level: float) -> pd.DataFrame:
     """Table III: agreement of the two stages per generator (V3).
 
     n11 both stages detect, n10 design only, n01 execution only, n00 neither; delta = FDR_d − FDR_e; agreement =
-    (n11 + n00) / pairs; pooled_chance from the pooled rates; per_fault_margin with its cluster-bootstrap interval.
+    (n11 + n00) / pairs; pooled_chance from the pooled rates; per_fault_margin with its percentile interval at ``level``
+    over ``resampled_counts(pairs)``.
     """
     rows = []
     for generator, part in pairs.groupby("generator"):
         counts = {name: int(values.sum()) for name, values in validity.stage_counts(part).items()}
         n, design, execution = sum(counts.values()), counts["n11"] + counts["n10"], counts["n11"] + counts["n01"]
         agreement = (counts["n11"] + counts["n00"]) / n
-        rng = seeded(bootstrap.seed, f"table3/{generator}")
-        low, high = validity.per_fault_margin_interval(part, rng, bootstrap.resamples, bootstrap.level)
+        low, high = percentile_interval(validity.margin(**resampled[generator]).mean(axis=1), level)
         rows.append(
             {
                 "generator": generator,
@@ -62,8 +76,8 @@ def table3(pairs: pd.DataFrame, bootstrap: Bootstrap) -> pd.DataFrame:
                 "agreement": agreement,
                 "pooled_chance": (design * execution + (n - design) * (n - execution)) / n**2,
                 "per_fault_margin": validity.per_fault_margin(part),
-                "ci_low": low,
-                "ci_high": high,
+                "ci_low": float(low),
+                "ci_high": float(high),
             }
         )
     return pd.DataFrame(rows)
@@ -76,23 +90,22 @@ def table4(scores: pd.DataFrame) -> pd.DataFrame:
     return pd.concat([means, ranges]).sort_values(["generator", "strategy"], ignore_index=True)[means.columns]
 
 
-def stage_difference(pairs: pd.DataFrame, bootstrap: Bootstrap) -> pd.DataFrame:
+def stage_difference(pairs: pd.DataFrame, resampled: Counts, level: float) -> pd.DataFrame:
     """The numbers of Figure 2: FDR_d − FDR_e per generator, by fault category and pooled.
 
-    Columns: generator, category (``pooled`` for all), delta, ci_low, ci_high, n. Intervals are percentile intervals of
-    a bootstrap that resamples suites within their cell.
+    Columns: generator, category (``pooled`` for all), delta, ci_low, ci_high, n. Intervals are percentile intervals at
+    ``level`` over ``resampled_counts(pairs)``.
     """
     rows = []
     for generator, part in pairs.groupby("generator"):
         ordered = part.sort_values(["cell", "suite_id", "fault_id"])
-        counts = validity.bootstrap_counts(ordered, seeded(bootstrap.seed, f"figure2/{generator}"), bootstrap.resamples)
+        gain = resampled[generator]["n10"] - resampled[generator]["n01"]
         categories = ordered.drop_duplicates("fault_id")["category"].to_numpy()
         for category in [*sorted(records.FAULT_CATEGORIES), "pooled"]:
             chosen = np.full(len(categories), True) if category == "pooled" else categories == category
             of = part if category == "pooled" else part[part["category"] == category]
             of = of.dropna(subset=list(records.STAGES))
-            replicates = (counts["n10"] - counts["n01"])[:, chosen].sum(axis=1) / len(of)
-            low, high = percentile_interval(replicates, bootstrap.level)
+            low, high = percentile_interval(gain[:, chosen].sum(axis=1) / len(of), level)
             delta = int((of["design"] - of["execution"]).sum()) / len(of)
             rows.append(
                 {

@@ -5,7 +5,7 @@ import pandas as pd
 
 from regatta_lib import records
 from regatta_lib.scores import targets
-from regatta_lib.stats import percentile_interval, resampled_sums
+from regatta_lib.stats import resampled_sums
 
 OUTCOMES = ("n11", "n10", "n01", "n00")
 
@@ -82,14 +82,6 @@ def per_fault_margin(pairs: pd.DataFrame) -> float:
     """V3: the mean over faults of that fault's own margin, so that fault difficulty can't pass for agreement."""
     counts = pairs.assign(**stage_counts(pairs)).groupby("fault_id")[list(OUTCOMES)].sum()
     return float(margin(*(counts[name].to_numpy() for name in OUTCOMES)).mean())
-
-
-def per_fault_margin_interval(
-    pairs: pd.DataFrame, rng: np.random.Generator, resamples: int, level: float
-) -> tuple[float, float]:
-    """Percentile interval of ``per_fault_margin`` under the cluster bootstrap of ``bootstrap_counts``."""
-    low, high = percentile_interval(margin(**bootstrap_counts(pairs, rng, resamples)).mean(axis=1), level)
-    return float(low), float(high)
 
 
 def strategy_range(scores: pd.DataFrame) -> pd.DataFrame:

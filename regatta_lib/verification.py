@@ -88,6 +88,7 @@ def recompute(root: Path) -> dict[str, pd.DataFrame]:
     replayed = verdicts.replay(record)
     suites = scores.suite_scores(replayed)
     pairs = scores.stage_pairs(replayed, index)
+    resampled = tables.resampled_counts(pairs, bootstrap)
     return {
         "index": index,
         "audit": audited,
@@ -97,9 +98,9 @@ def recompute(root: Path) -> dict[str, pd.DataFrame]:
         "pairs": pairs,
         "table1": tables.table1(index, audited),
         "table2": tables.table2(pairs),
-        "table3": tables.table3(pairs, bootstrap),
+        "table3": tables.table3(pairs, resampled, params.level),
         "table4": tables.table4(suites),
-        "figure2": tables.stage_difference(pairs, bootstrap),
+        "figure2": tables.stage_difference(pairs, resampled, params.level),
     }
 
 

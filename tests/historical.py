@@ -4,7 +4,7 @@ from functools import cache
 
 import pandas as pd
 
-from regatta_lib import paths, release, scores, verdicts
+from regatta_lib import paths, release, scores, tables, verdicts
 from regatta_lib.contracts import INDEX
 
 RESAMPLES = 2_000
@@ -54,3 +54,9 @@ def verdict(suite_id, judge, target, arm, value, draw=1, scenario=1, state="answ
 
 def table(rows: list[dict]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=COLUMNS).astype({"scenario": "Int64", "value": "Int64"})
+
+
+def the_table3(bootstrap):
+    """Table III of the historical study, by generator."""
+    pairs = the_pairs()
+    return tables.table3(pairs, tables.resampled_counts(pairs, bootstrap), bootstrap.level).set_index("generator")

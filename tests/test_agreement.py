@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from historical import RESAMPLES, suite, table, the_pairs, verdict
+from historical import RESAMPLES, suite, table, the_pairs, the_table3, verdict
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import cohen_kappa_score
@@ -10,7 +10,7 @@ from statsmodels.stats.inter_rater import cohens_kappa
 
 from regatta_lib import agreement
 from regatta_lib.stats import seeded
-from regatta_lib.tables import table3
+from regatta_lib.tables import Bootstrap
 
 # Agresti's 91 couples (rated 1 to 4 by husband and wife), the example of R's vcd::Kappa: 0.1293 and, linear, 0.2374
 COUPLES = np.array([[7, 7, 2, 3], [2, 8, 3, 7], [1, 5, 4, 9], [2, 8, 9, 14]])
@@ -169,10 +169,8 @@ def test_whole_clusters_are_resampled():
 
 
 def test_stage_coefficients_agree_with_table_iii():
-    from regatta_lib.tables import Bootstrap
-
     found = agreement.stage_coefficients(the_pairs(), seeded(1, "t"), RESAMPLES, 0.95).set_index("generator")
-    plain = table3(the_pairs(), Bootstrap(1, 1_000, 0.95)).set_index("generator")
+    plain = the_table3(Bootstrap(1, 1_000, 0.95))
     for generator, row in plain.iterrows():
         assert found.loc[generator, "t_1_1"] == row["n11"] and found.loc[generator, "t_1_0"] == row["n10"]
         chance = row["pooled_chance"]

@@ -40,7 +40,7 @@ def test_tables_leave_out_an_unresolved_pair():
     pairs = the_pairs()
     missing = pairs.index[pairs["generator"] == "sonnet4"][0]
     pairs.loc[missing, "execution"] = None
-    bootstrap = tables.Bootstrap(1, 1_000, 0.95)
-    assert tables.table3(pairs, bootstrap).set_index("generator").loc["sonnet4", "pairs"] == 299
-    difference = tables.stage_difference(pairs, bootstrap).set_index(["generator", "category"])
+    resampled = tables.resampled_counts(pairs, tables.Bootstrap(1, 1_000, 0.95))
+    assert tables.table3(pairs, resampled, 0.95).set_index("generator").loc["sonnet4", "pairs"] == 299
+    difference = tables.stage_difference(pairs, resampled, 0.95).set_index(["generator", "category"])
     assert difference.loc[("sonnet4", "pooled"), "n"] == 299

@@ -8,7 +8,7 @@ and test_reconstruction.py.
 from fractions import Fraction
 
 import pytest
-from historical import RESAMPLES, the_index, the_pairs, the_scores, the_verdicts
+from historical import RESAMPLES, the_index, the_pairs, the_scores, the_table3, the_verdicts
 
 from regatta_lib import consistency, cost, paths, release, tables, validity
 from regatta_lib.item_analysis import NEARLY_ALWAYS, RARELY
@@ -18,7 +18,7 @@ ITEMS = validity.item_difficulty(the_verdicts(), the_index())
 SHARES = ITEMS["share"]
 CELLS = ITEMS.groupby("cell")["share"].mean()
 PAIRS, SCORES = the_pairs(), the_scores()
-TABLE3 = tables.table3(PAIRS, tables.Bootstrap(20261030, RESAMPLES, 0.95)).set_index("generator")
+TABLE3 = the_table3(tables.Bootstrap(20261030, RESAMPLES, 0.95))
 PROFILE = validity.execution_profile(PAIRS)
 DESIGN = PAIRS.groupby(["category", "generator"])["design"].mean().astype(float).unstack()
 RANGES = validity.strategy_range(SCORES)

@@ -3,11 +3,11 @@
 import numpy as np
 import pandas as pd
 import pytest
-from historical import RESAMPLES, suite, table, the_pairs, the_verdicts, verdict
+from historical import RESAMPLES, suite, table, the_pairs, the_table3, the_verdicts, verdict
 
 from regatta_lib import stage_agreement
 from regatta_lib.stats import seeded
-from regatta_lib.tables import Bootstrap, table3
+from regatta_lib.tables import Bootstrap
 from regatta_lib.validity import bootstrap_counts, margin, per_fault_margin
 
 BOOTSTRAP = Bootstrap(seed=1, resamples=RESAMPLES, level=0.95)
@@ -19,7 +19,7 @@ def extended():
 
 
 def test_the_extended_table_continues_table_iii(extended):
-    plain = table3(the_pairs(), BOOTSTRAP).set_index("generator")
+    plain = the_table3(BOOTSTRAP)
     for column in ("pairs", "agreement", "pooled_chance", "per_fault_margin"):
         assert extended[column].to_list() == pytest.approx(plain[column].to_list(), abs=1e-15), column
     assert extended["percentile_low"].to_list() == plain["ci_low"].to_list()

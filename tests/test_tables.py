@@ -23,12 +23,13 @@ def pairs_of(*outcomes, generator="g"):
     return pd.DataFrame(rows)
 
 
-BOOTSTRAP = tables.Bootstrap(seed=1, resamples=2_000, level=0.95)
+def table3(pairs, seed=1):
+    return tables.table3(pairs, tables.resampled_counts(pairs, tables.Bootstrap(seed, 2_000, 0.95)), 0.95)
 
 
 def test_table3_by_hand():
     """Four pairs 11, 10, 01, 00: agreement 1/2, p_d = p_e = 1/2, chance 1/2, margin 0."""
-    row = tables.table3(pairs_of((1, 1), (1, 0), (0, 1), (0, 0)), BOOTSTRAP).iloc[0]
+    row = table3(pairs_of((1, 1), (1, 0), (0, 1), (0, 0))).iloc[0]
     assert [row[n] for n in ("n11", "n10", "n01", "n00")] == [1, 1, 1, 1]
     assert (row.fdr_design, row.fdr_execution, row.delta, row.agreement, row.pooled_chance) == (0.5, 0.5, 0.0, 0.5, 0.5)
     assert row.per_fault_margin == 0
@@ -57,10 +58,10 @@ def test_tables_have_the_contract_columns(frames):
 
 def test_intervals_hold_the_estimate_and_do_not_depend_on_row_order(frames):
     pairs = frames["pairs"]
-    first = tables.table3(pairs, BOOTSTRAP)
+    first = table3(pairs)
     assert ((first["ci_low"] <= first["per_fault_margin"]) & (first["per_fault_margin"] <= first["ci_high"])).all()
-    pd.testing.assert_frame_equal(first, tables.table3(pairs.sample(frac=1, random_state=3), BOOTSTRAP))
-    other = tables.table3(pairs, tables.Bootstrap(2, 2_000, 0.95))
+    pd.testing.assert_frame_equal(first, table3(pairs.sample(frac=1, random_state=3)))
+    other = table3(pairs, seed=2)
     assert not first["ci_low"].equals(other["ci_low"])
 
 
@@ -81,4 +82,4 @@ def test_latex_is_booktabs_in_reading_order(frames):
 
 def test_empty_pairs_give_no_table():
     with pytest.raises(KeyError):
-        tables.table3(pd.DataFrame(), BOOTSTRAP)
+        table3(pd.DataFrame())
