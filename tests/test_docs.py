@@ -57,7 +57,7 @@ MADE = {
 }
 # Run by hand before a release, because of what they need.
 BY_HAND = {
-    "make smoke": "two more packages and some minutes; where they are installed, tests/test_llamacpp.py runs the same server",
+    "make smoke": "two more packages and some minutes; tests/test_llamacpp.py runs that server where they are installed",
     "conda env create -f environment.yml": "conda; tests/test_pipeline.py compares its lock with ours",
 }
 # Too slow, or in need of a network or an answerer: what covers each, a test or a line of .ci/run.
