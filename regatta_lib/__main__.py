@@ -81,6 +81,7 @@ def adjudicate_sample(
     }.items():
         write_atomic(stem.with_name(f"{stem.name}.{name}"), content)
         typer.echo(f"{stem.relative_to(paths.ROOT)}.{name}")
+    typer.echo(adjudication.representation_line(adjudication.representation(key)))
     typer.echo(f"{len(sheet)} items; keep the key away from adjudicators")
 
 

@@ -34,7 +34,7 @@ REASONS = {
 }
 SHOWN = ("faulty_behavior", "correct_behavior", "scenario", "message", "expected_behavior", "agent_answer")
 FILLED = ("answer", "reason", "comment")
-KEY = ["item", "stage", "suite_id", "target", "scenario_number", "judge", "weight", "digest"]
+KEY = ["item", "stage", "suite_id", "target", "scenario_number", "judge", "weight", "verdicts", "digest"]
 KINDS = {(1, 0): "judge yes, adjudicator no", (0, 1): "judge no, adjudicator yes"}
 
 
@@ -45,8 +45,9 @@ def draw_sample(
 
     ``texts`` has the columns suite_id, target, scenario_number and ``SHOWN``. Only answered verdicts on single scenarios
     enter: first draw, joint arm. Returns the sheet (item, question, shown texts, empty columns to fill) and the key
-    (``KEY``), in which ``weight`` is how many verdicts of the study an item stands for. Raises ContractError where there
-    are fewer verdicts of a kind than half the size, or a verdict has no text.
+    (``KEY``). An item's ``weight`` is how many verdicts it stands for: those with its fault and the judge's answer, divided
+    by the items drawn of them. ``verdicts`` counts the study's with that answer, those without an item included. Raises
+    ContractError where there are fewer verdicts of a kind than half the size, or a verdict has no text.
     """
     judged = verdicts[
         (verdicts["judge"] == stage)
@@ -67,11 +68,14 @@ def draw_sample(
         mixed = part.iloc[rng.permutation(len(part))]
         turn = mixed.groupby("target").cumcount().to_numpy()
         spread = mixed.iloc[np.lexsort((rng.random(len(mixed)), turn))].head(wanted)
-        chosen.append(spread.assign(weight=len(part) / wanted))
+        weights = part["target"].value_counts() / spread["target"].value_counts()
+        chosen.append(spread.assign(weight=spread["target"].map(weights), verdicts=len(part)))
     drawn = pd.concat(chosen)
     drawn = drawn.iloc[rng.permutation(len(drawn))].reset_index(drop=True)
     keys = ["suite_id", "target", "scenario_number"]
-    drawn = drawn[[*keys, "judged", "weight"]].merge(texts, on=keys, how="left", validate="one_to_one", indicator=True)
+    drawn = drawn[[*keys, "judged", "weight", "verdicts"]].merge(
+        texts, on=keys, how="left", validate="one_to_one", indicator=True
+    )
     if (drawn["_merge"] != "both").any():
         first = drawn.loc[drawn["_merge"] != "both", keys].iloc[0]
         raise ContractError(f"texts: {' '.join(map(str, first))}: no scenario or fault text for this verdict")
@@ -139,8 +143,10 @@ def score_sheet(
 
     The row is ``agreement.agreement`` (judge in rows, adjudicator in columns, suites as independent units) plus unclear,
     blank, and weighted_agreement and weighted_kappa, in which each item counts for the verdicts it stands for: a balanced
-    sample has other prevalence than the study. Answers "unclear" and blanks are unresolved, never "no". Raises
-    ContractError for an item missing, unknown or repeated, a changed text, or an answer or reason that is not offered.
+    sample has other prevalence than the study. ``verdicts`` counts the study's, ``represented`` those that the items
+    stand for, ``weighted_verdicts`` those that the answered items stand for. Answers "unclear" and blanks are unresolved,
+    never "no". Raises ContractError for an item missing, unknown or repeated, a changed text, or an answer or reason that
+    is not offered.
     """
     merged = checked(filled, key)
     answers = {"yes": 1, "no": 0}
@@ -155,11 +161,29 @@ def score_sheet(
         "blank": int((merged["answer"] == "").sum()),
         "weighted_agreement": float(percent_agreement(table)),
         "weighted_kappa": float(cohen_kappa(table)),
+        "weighted_verdicts": float(table.sum()),
+        **representation(key),
     }
     kinds = [KINDS.get((judge, answer)) for judge, answer in zip(merged["judge"], human, strict=True)]
     columns = ["kind", "item", "suite_id", "target", "scenario_number", "reason", "comment"]
     disagreements = merged.assign(kind=kinds).dropna(subset=["kind"])[columns]
     return row, disagreements.sort_values(["kind", "reason", "item"], ignore_index=True)
+
+
+def representation(key: pd.DataFrame) -> dict[str, int]:
+    """How many ``verdicts`` the study has at the stage of a key, and how many of them its items stand for."""
+    return {
+        "verdicts": int(key.drop_duplicates("judge")["verdicts"].sum()),
+        "represented": round(float(key["weight"].sum())),
+    }
+
+
+def representation_line(counts: Mapping[str, object]) -> str:
+    """``representation`` as a line of text."""
+    return (
+        f"the items stand for {counts['represented']:,} of {counts['verdicts']:,} verdicts; not represented: "
+        f"{counts['verdicts'] - counts['represented']:,} (no item of that fault and answer)"
+    )
 
 
 def checked(filled: pd.DataFrame, key: pd.DataFrame) -> pd.DataFrame:
@@ -195,7 +219,7 @@ def read_key(path: Path) -> pd.DataFrame:
     if not rows or rows[0] != KEY:
         raise ContractError(f"{path}: header is {','.join(rows[0]) if rows else 'missing'}, expected {','.join(KEY)}")
     table = pd.DataFrame(rows[1:], columns=KEY)
-    return table.astype({"scenario_number": int, "judge": int, "weight": float})
+    return table.astype({"scenario_number": int, "judge": int, "weight": float, "verdicts": int})
 
 
 def report(row: dict[str, object], disagreements: pd.DataFrame, level: float) -> str:
@@ -210,7 +234,9 @@ def report(row: dict[str, object], disagreements: pd.DataFrame, level: float) ->
         f"AC1 {row['ac1']:.2f} [{row['ac1_low']:.2f}, {row['ac1_high']:.2f}], PABAK {row['pabak']:.2f} "
         f"({level:.0%} percentile bootstrap over {row['clusters']} suites, "
         f"{row['undefined_resamples']:.1%} of resamples undefined)",
-        f"weighted to the study: agreement {row['weighted_agreement']:.2f}, kappa {row['weighted_kappa']:.2f}",
+        f"weighted to {row['weighted_verdicts']:,.0f} verdicts: agreement {row['weighted_agreement']:.2f}, "
+        f"kappa {row['weighted_kappa']:.2f}",
+        representation_line(row),
     ]
     lines += [f"note: {row['note']}"] if row["note"] else []
     for (kind, reason), part in disagreements.groupby(["kind", "reason"], sort=True):

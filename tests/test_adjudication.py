@@ -80,6 +80,49 @@ def test_weights_stand_for_the_verdicts_of_the_study():
     yes = int((study()["value"] == 1).sum())
     assert key.loc[key["judge"] == 1, "weight"].unique().tolist() == [yes / 25]
     assert key["weight"].sum() == pytest.approx(300)
+    assert adjudication.representation(key) == {"verdicts": 300, "represented": 300}
+
+
+def unequal(counts):
+    """A study with so many verdicts for each (fault, judge's answer), and the texts for them."""
+    rows = [
+        verdict(suite(1 + n // 99), "design", fault, "", value, scenario=1 + n % 99)
+        for fault in sorted({fault for fault, _ in counts})
+        for n, value in enumerate([v for v in (1, 0) for _ in range(counts.get((fault, v), 0))])
+    ]
+    words = dict.fromkeys(adjudication.SHOWN, "x")
+    found = [{"suite_id": r["suite_id"], "target": r["target"], "scenario_number": r["scenario"], **words} for r in rows]
+    return table(rows), pd.DataFrame(found)
+
+
+@pytest.mark.parametrize("size", [50, 51])
+def test_weights_follow_the_faults_where_these_are_unequal(size):
+    """An adjudicator who rejects the rare fault's 20 of 400 verdicts agrees with 95%, whatever the sheet's share of them."""
+    verdicts, shown = unequal({("IN-F1", 1): 180, ("IN-F2", 1): 20, ("IN-F1", 0): 20, ("IN-F2", 0): 180})
+    for seed in range(5):
+        sheet, key = adjudication.draw_sample(verdicts, shown, "design", size, seeded(seed, "t"))
+        items = key.set_index("item")
+        answers = ["yes" if (items["judge"][i], items["target"][i]) == (1, "IN-F1") else "no" for i in sheet["item"]]
+        row, _ = adjudication.score_sheet(sheet.assign(answer=answers), key, seeded(1, "t"), 100, 0.95)
+        assert row["weighted_agreement"] == pytest.approx(0.95)
+        assert row["agreement"] < 0.8
+        weights = key.groupby(["target", "judge"])["weight"].sum()
+        assert weights.to_list() == pytest.approx([20, 180, 180, 20])
+
+
+def test_verdicts_without_an_item_are_counted_and_said():
+    verdicts, shown = unequal({("IN-F1", 1): 10, ("IN-F2", 1): 7, ("IN-F3", 1): 3, ("IN-F1", 0): 40})
+    sheet, key = adjudication.draw_sample(verdicts, shown, "design", 4, seeded(1, "t"))
+    left_out = sum(
+        {"IN-F1": 10, "IN-F2": 7, "IN-F3": 3}[f] for f in set(FAULTS[:3]) - set(key.query("judge == 1")["target"])
+    )
+    assert left_out in (3, 7, 10)
+    answers = ["unclear", *["no"] * 3]
+    row, found = adjudication.score_sheet(sheet.assign(answer=answers), key, seeded(1, "t"), 100, 0.95)
+    assert (row["verdicts"], row["represented"]) == (60, 60 - left_out)
+    assert row["weighted_verdicts"] == pytest.approx(60 - left_out - key["weight"].iloc[0])
+    line = f"the items stand for {60 - left_out} of 60 verdicts; not represented: {left_out} (no item"
+    assert line in adjudication.report(row, found, 0.95)
 
 
 def test_too_few_verdicts_are_refused_with_their_number():
@@ -235,6 +278,7 @@ def test_the_commands_run_on_a_study(tmp_path, monkeypatch, capsys):
 
     code, out, _ = run("sample", "demo", "--size", 20)
     assert code == 0 and "20 items; keep the key away from adjudicators" in out
+    assert "the items stand for 300 of 300 verdicts; not represented: 0" in out
     sheet = tmp_path / "adjudication" / "demo.design.sheet.csv"
     assert sheets.read_sheet(sheet.with_suffix(".xlsx")).equals(sheets.read_sheet(sheet))
     key = adjudication.read_key(tmp_path / "adjudication" / "demo.design.key.csv").set_index("item")["judge"]
