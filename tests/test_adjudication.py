@@ -12,6 +12,7 @@ from regatta_lib.__main__ import main
 from regatta_lib.contracts import VERDICTS, ContractError, csv_text
 from regatta_lib.instruments import read_judge_side
 from regatta_lib.jsonl import SCENARIOS
+from regatta_lib.params import read_params
 from regatta_lib.records import Episode, Scenario
 from regatta_lib.stats import seeded
 
@@ -126,13 +127,49 @@ def test_verdicts_without_an_item_are_counted_and_said():
 
 
 def test_too_few_verdicts_are_refused_with_their_number():
-    with pytest.raises(ContractError, match=r"100 scenarios judged yes .* expected at least 150"):
-        adjudication.draw_sample(study(), shown(), "design", 300, seeded(1, "t"))
+    message = "^verdicts: 100 yes and 200 no at the design stage, expected at least 150 and 150 for --size 300; the largest"
+    with pytest.raises(ContractError, match=f"{message} --size is 201$"):
+        drawn(size=300)
+    assert len(drawn(size=201)[0]) == 201
+    with pytest.raises(ContractError, match="the largest --size is 201"):
+        drawn(size=202)
+
+
+@pytest.mark.parametrize(("yes", "no", "largest"), [(3, 3, 6), (3, 2, 4), (2, 3, 5), (1, 1, 2)])
+def test_the_largest_size_is_named_whichever_kind_is_rare(yes, no, largest):
+    verdicts, words = unequal({("IN-F1", 1): yes, ("IN-F1", 0): no})
+    with pytest.raises(ContractError, match=f"the largest --size is {largest}$"):
+        adjudication.draw_sample(verdicts, words, "design", largest + 1, seeded(1, "t"))
+    assert len(adjudication.draw_sample(verdicts, words, "design", largest, seeded(1, "t"))[0]) == largest
+
+
+@pytest.mark.parametrize("value", [0, 1])
+def test_verdicts_of_one_kind_give_no_sheet(value):
+    with pytest.raises(ContractError, match=r"for --size 2; no --size works$"):
+        adjudication.draw_sample(*unequal({("IN-F1", value): 9}), "design", 2, seeded(1, "t"))
+
+
+def test_a_study_that_stopped_at_the_first_yes_is_refused():
+    """As the scan leaves it; the grid may have been added to params.yaml after the run."""
+    scanned = study().query("suite_id != @suite(3) or target != 'IN-F2' or scenario <= 2")
+    message = f"{suite(3)} IN-F2 3: no verdict at the design stage .4 of 300 are missing., expected all; put design into the"
+    with pytest.raises(ContractError, match=message):
+        adjudication.draw_sample(scanned, shown(), "design", 20, seeded(1, "t"))
 
 
 def test_the_record_cannot_be_adjudicated_and_says_why():
-    with pytest.raises(ContractError, match=r"0 scenarios judged no .* must record a verdict for every scenario"):
+    with pytest.raises(ContractError, match=r"IN-F1 1: no verdict at the design stage \(294 of 300 are missing"):
         adjudication.draw_sample(the_verdicts(), shown(), "design", 50, seeded(1, "t"))
+
+
+@pytest.mark.parametrize("stage", ["design", "execution"])
+def test_only_studies_with_a_full_grid_are_sampled(stage):
+    studies = read_params(paths.PARAMS).studies
+    for name in ("replication", "retest"):
+        with pytest.raises(ContractError, match=rf"params.yaml: studies.{name}.grid: found \[\], expected '{stage}' in it"):
+            adjudication.check_grid(name, studies[name], stage)
+    adjudication.check_grid("demo", studies["demo"], stage)
+    adjudication.check_grid("smoke", studies["smoke"], stage)  # suites of one scenario: there is nothing to stop before
 
 
 def test_unanswered_verdicts_and_other_arms_are_not_drawn():
@@ -291,6 +328,8 @@ def test_the_commands_run_on_a_study(tmp_path, monkeypatch, capsys):
     sheet.write_bytes(sheets.csv_sheet(answered.assign(answer="perhaps")))
     code, _, err = run("score", sheet)
     assert code == 2 and err.startswith("regatta: sheet: item-001: answer is 'perhaps'")
+    code, _, err = run("sample", "retest")
+    assert code == 2 and err.startswith("regatta: params.yaml: studies.retest.grid: found []") and err.count("\n") == 1
     code, _, err = run("sample", "demo", "--stage", "coverage")
     assert code == 2 and "expected design or execution" in err
 
