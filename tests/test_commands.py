@@ -10,6 +10,7 @@ from typer.testing import CliRunner
 from regatta_lib import __main__, paths, studies, transcripts
 from regatta_lib.files import ContractError
 from regatta_lib.models import replay
+from regatta_lib.records import Request
 from regatta_lib.transcripts import Transcripts
 
 runner = CliRunner()
@@ -80,7 +81,7 @@ def test_the_transcripts_of_a_running_study_are_not_packed(folders):
     folder = folders / "transcripts/demo"
     with closing(Transcripts(folder)) as running:
         with running.ledger("coverage/own.S1.us_insurance.r1/IN-01/s03") as ledger:
-            ledger.append('{"event":"sent","key":"k"}')
+            running.sent(ledger, "k", Request("coverage/own.S1.us_insurance.r1/IN-01/s03", {}), {}, "")
         before = ledger.path.read_bytes()
         refused = runner.invoke(__main__.app, ["pack", "demo"])
         assert str(refused.exception) == f"{folder}: another run is writing here; wait for it or stop it"
