@@ -66,6 +66,7 @@ def adjudicate_sample(
     if stage not in adjudication.QUESTIONS:
         raise ContractError(f"stage is {stage!r}, expected {' or '.join(adjudication.QUESTIONS)}")
     design = definition(study)
+    adjudication.check_grid(study, design, stage)
     faults = {cell: instruments.read_judge_side(cell, design.instruments)[1] for cell in design.cells}
     episodes = jsonl.EPISODES.read(paths.EPISODES / f"{study}.jsonl") if stage == "execution" else None
     texts = adjudication.texts(jsonl.SCENARIOS.read(paths.SUITES / f"{study}.jsonl"), faults, episodes)
@@ -81,6 +82,7 @@ def adjudicate_sample(
     }.items():
         write_atomic(stem.with_name(f"{stem.name}.{name}"), content)
         typer.echo(f"{stem.relative_to(paths.ROOT)}.{name}")
+    typer.echo(adjudication.representation_line(adjudication.representation(key)))
     typer.echo(f"{len(sheet)} items; keep the key away from adjudicators")
 
 

@@ -17,6 +17,7 @@ from regatta_lib.agreement import agreement, cohen_kappa, percent_agreement
 from regatta_lib.digest import sha256
 from regatta_lib.files import ContractError, file_text
 from regatta_lib.items import Fault
+from regatta_lib.params import Study
 from regatta_lib.records import Episode, Scenario
 
 QUESTIONS = {
@@ -34,8 +35,18 @@ REASONS = {
 }
 SHOWN = ("faulty_behavior", "correct_behavior", "scenario", "message", "expected_behavior", "agent_answer")
 FILLED = ("answer", "reason", "comment")
-KEY = ["item", "stage", "suite_id", "target", "scenario_number", "judge", "weight", "digest"]
+KEY = ["item", "stage", "suite_id", "target", "scenario_number", "judge", "weight", "verdicts", "digest"]
+PLACE = ["suite_id", "target", "scenario_number"]
 KINDS = {(1, 0): "judge yes, adjudicator no", (0, 1): "judge no, adjudicator yes"}
+
+
+def check_grid(name: str, study: Study, stage: str) -> None:
+    """Refuse a study whose judge stops at the first yes: its verdicts are not those of all scenarios."""
+    if stage not in study.grid and study.stride < study.scenarios:
+        raise ContractError(
+            f"params.yaml: studies.{name}.grid: found {study.grid}, expected {stage!r} in it: without it the {stage} judge "
+            "stops at the first yes, and the study has no verdict for every scenario"
+        )
 
 
 def draw_sample(
@@ -45,35 +56,34 @@ def draw_sample(
 
     ``texts`` has the columns suite_id, target, scenario_number and ``SHOWN``. Only answered verdicts on single scenarios
     enter: first draw, joint arm. Returns the sheet (item, question, shown texts, empty columns to fill) and the key
-    (``KEY``), in which ``weight`` is how many verdicts of the study an item stands for. Raises ContractError where there
-    are fewer verdicts of a kind than half the size, or a verdict has no text.
+    (``KEY``). An item's ``weight`` is how many verdicts it stands for: those with its fault and the judge's answer, divided
+    by the items drawn of them. ``verdicts`` counts the study's with that answer, those without an item included. Raises
+    ContractError where a text has no verdict, answered or not, a verdict has no text, or there are too few of a kind.
     """
-    judged = verdicts[
-        (verdicts["judge"] == stage)
-        & (verdicts["state"] == "answered")
-        & verdicts["arm"].isin(["", "joint"])
-        & (verdicts["draw"] == 1)
-        & verdicts["scenario"].notna()
-    ].rename(columns={"scenario": "scenario_number", "value": "judged"})
+    judged = _answered(verdicts, texts, stage)
+    needed = {1: size // 2, 0: size - size // 2}
+    found = {value: int((judged["judged"] == value).sum()) for value in needed}
+    if any(found[value] < needed[value] for value in needed):
+        largest = 2 * min(found.values()) + (found[0] > found[1])
+        raise ContractError(
+            f"verdicts: {found[1]:,} yes and {found[0]:,} no at the {stage} stage, expected at least {needed[1]:,} and "
+            f"{needed[0]:,} for --size {size}; {f'the largest --size is {largest}' if largest > 1 else 'no --size works'}"
+        )
     chosen = []
-    for value, wanted in ((1, size // 2), (0, size - size // 2)):
+    for value, wanted in needed.items():
         part = judged[judged["judged"] == value].sort_values(["target", "suite_id", "scenario_number"])
-        if len(part) < wanted:
-            word = "yes" if value else "no"
-            raise ContractError(
-                f"verdicts: {len(part)} scenarios judged {word} at the {stage} stage, expected at least {wanted}; "
-                "the study must record a verdict for every scenario"
-            )
         mixed = part.iloc[rng.permutation(len(part))]
         turn = mixed.groupby("target").cumcount().to_numpy()
         spread = mixed.iloc[np.lexsort((rng.random(len(mixed)), turn))].head(wanted)
-        chosen.append(spread.assign(weight=len(part) / wanted))
+        weights = part["target"].value_counts() / spread["target"].value_counts()
+        chosen.append(spread.assign(weight=spread["target"].map(weights), verdicts=len(part)))
     drawn = pd.concat(chosen)
     drawn = drawn.iloc[rng.permutation(len(drawn))].reset_index(drop=True)
-    keys = ["suite_id", "target", "scenario_number"]
-    drawn = drawn[[*keys, "judged", "weight"]].merge(texts, on=keys, how="left", validate="one_to_one", indicator=True)
+    drawn = drawn[[*PLACE, "judged", "weight", "verdicts"]].merge(
+        texts, on=PLACE, how="left", validate="one_to_one", indicator=True
+    )
     if (drawn["_merge"] != "both").any():
-        first = drawn.loc[drawn["_merge"] != "both", keys].iloc[0]
+        first = drawn.loc[drawn["_merge"] != "both", PLACE].iloc[0]
         raise ContractError(f"texts: {' '.join(map(str, first))}: no scenario or fault text for this verdict")
     drawn = drawn.assign(item=[f"item-{number:03d}" for number in range(1, len(drawn) + 1)], stage=stage)
     for column in SHOWN:
@@ -82,6 +92,25 @@ def draw_sample(
     sheet = drawn.assign(question=QUESTIONS[stage], **dict.fromkeys(FILLED, ""))
     key = drawn.rename(columns={"judged": "judge"}).astype({"judge": int, "scenario_number": int})
     return sheet[["item", "question", *SHOWN, *FILLED]], key[KEY]
+
+
+def _answered(verdicts: pd.DataFrame, texts: pd.DataFrame, stage: str) -> pd.DataFrame:
+    """The answered verdicts that can be drawn. Raises ContractError where a text has no verdict, answered or not."""
+    asked = verdicts[
+        (verdicts["judge"] == stage)
+        & verdicts["arm"].isin(["", "joint"])
+        & (verdicts["draw"] == 1)
+        & verdicts["scenario"].notna()
+    ].rename(columns={"scenario": "scenario_number", "value": "judged"})
+    unasked = sorted(
+        set(texts[PLACE].itertuples(index=False, name=None)) - set(asked[PLACE].itertuples(index=False, name=None))
+    )
+    if unasked:
+        raise ContractError(
+            f"verdicts: {' '.join(map(str, unasked[0]))}: no verdict at the {stage} stage ({len(unasked):,} of "
+            f"{len(texts):,} are missing), expected all; put {stage} into the study's grid in params.yaml and run it again"
+        )
+    return asked[asked["state"] == "answered"]
 
 
 def texts(
@@ -111,10 +140,9 @@ def texts(
     )
     if episodes is None:
         return table
-    keys = ["suite_id", "target", "scenario_number"]
     first = [(e.suite_id, e.fault_id, e.scenario, e.text) for e in episodes if e.arm == "joint" and e.draw == 1]
-    answers = pd.DataFrame(first, columns=[*keys, "agent_answer"])
-    return table.drop(columns="agent_answer").merge(answers, on=keys, validate="one_to_one")
+    answers = pd.DataFrame(first, columns=[*PLACE, "agent_answer"])
+    return table.drop(columns="agent_answer").merge(answers, on=PLACE, validate="one_to_one")
 
 
 def instructions(document: Path) -> str:
@@ -139,8 +167,10 @@ def score_sheet(
 
     The row is ``agreement.agreement`` (judge in rows, adjudicator in columns, suites as independent units) plus unclear,
     blank, and weighted_agreement and weighted_kappa, in which each item counts for the verdicts it stands for: a balanced
-    sample has other prevalence than the study. Answers "unclear" and blanks are unresolved, never "no". Raises
-    ContractError for an item missing, unknown or repeated, a changed text, or an answer or reason that is not offered.
+    sample has other prevalence than the study. ``verdicts`` counts the study's, ``represented`` those that the items
+    stand for, ``weighted_verdicts`` those that the answered items stand for. Answers "unclear" and blanks are unresolved,
+    never "no". Raises ContractError for an item missing, unknown or repeated, a changed text, or an answer or reason that
+    is not offered.
     """
     merged = checked(filled, key)
     answers = {"yes": 1, "no": 0}
@@ -155,11 +185,29 @@ def score_sheet(
         "blank": int((merged["answer"] == "").sum()),
         "weighted_agreement": float(percent_agreement(table)),
         "weighted_kappa": float(cohen_kappa(table)),
+        "weighted_verdicts": float(table.sum()),
+        **representation(key),
     }
     kinds = [KINDS.get((judge, answer)) for judge, answer in zip(merged["judge"], human, strict=True)]
     columns = ["kind", "item", "suite_id", "target", "scenario_number", "reason", "comment"]
     disagreements = merged.assign(kind=kinds).dropna(subset=["kind"])[columns]
     return row, disagreements.sort_values(["kind", "reason", "item"], ignore_index=True)
+
+
+def representation(key: pd.DataFrame) -> dict[str, int]:
+    """How many ``verdicts`` the study has at the stage of a key, and how many of them its items stand for."""
+    return {
+        "verdicts": int(key.drop_duplicates("judge")["verdicts"].sum()),
+        "represented": round(float(key["weight"].sum())),
+    }
+
+
+def representation_line(counts: Mapping[str, object]) -> str:
+    """``representation`` as a line of text."""
+    return (
+        f"the items stand for {counts['represented']:,} of {counts['verdicts']:,} verdicts; not represented: "
+        f"{counts['verdicts'] - counts['represented']:,} (no item of that fault and answer)"
+    )
 
 
 def checked(filled: pd.DataFrame, key: pd.DataFrame) -> pd.DataFrame:
@@ -195,7 +243,7 @@ def read_key(path: Path) -> pd.DataFrame:
     if not rows or rows[0] != KEY:
         raise ContractError(f"{path}: header is {','.join(rows[0]) if rows else 'missing'}, expected {','.join(KEY)}")
     table = pd.DataFrame(rows[1:], columns=KEY)
-    return table.astype({"scenario_number": int, "judge": int, "weight": float})
+    return table.astype({"scenario_number": int, "judge": int, "weight": float, "verdicts": int})
 
 
 def report(row: dict[str, object], disagreements: pd.DataFrame, level: float) -> str:
@@ -210,7 +258,9 @@ def report(row: dict[str, object], disagreements: pd.DataFrame, level: float) ->
         f"AC1 {row['ac1']:.2f} [{row['ac1_low']:.2f}, {row['ac1_high']:.2f}], PABAK {row['pabak']:.2f} "
         f"({level:.0%} percentile bootstrap over {row['clusters']} suites, "
         f"{row['undefined_resamples']:.1%} of resamples undefined)",
-        f"weighted to the study: agreement {row['weighted_agreement']:.2f}, kappa {row['weighted_kappa']:.2f}",
+        f"weighted to {row['weighted_verdicts']:,.0f} verdicts: agreement {row['weighted_agreement']:.2f}, "
+        f"kappa {row['weighted_kappa']:.2f}",
+        representation_line(row),
     ]
     lines += [f"note: {row['note']}"] if row["note"] else []
     for (kind, reason), part in disagreements.groupby(["kind", "reason"], sort=True):

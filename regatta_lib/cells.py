@@ -143,6 +143,10 @@ def _ledger(folder: Path, found: dict) -> list[str]:
                 )
             )
             continue
+        classes = {verdict.step: verdict.audit_class for verdict in ledger[name]}
+        if classes.get("second", classes["first"]) != classes["first"] and "adjudicated" not in steps:
+            expected = f"adjudicated after second: first says {classes['first']}, second {classes['second']}"
+            lines.append(_line(folder, "ledger", name, "step", steps, expected))
         last = next(verdict for verdict in reversed(ledger[name]) if verdict.step != "second")
         final = {
             "decided_by": (entry.audit.decided_by, last.step),
@@ -157,7 +161,7 @@ def _ledger(folder: Path, found: dict) -> list[str]:
         for field, (value, expected) in final.items():
             if value != expected:
                 shown = "another list" if field == "sources" else value
-                lines.append(_line(folder, kind, name, field, shown, f"what the ledger's last step ({last.step}) says"))
+                lines.append(_line(folder, kind, name, field, shown, f"what the ledger's deciding step ({last.step}) says"))
     return lines
 
 

@@ -59,7 +59,9 @@ class Scripted:
         name = request.params.get("model", "scripted")
         key = request_key(request.params, {"protocol": "scripted"}, "", request.draw)
         state = "answered" if answer.strip() else "empty"
-        return Reply(request.call, key, state, answer, "end_turn", name, name, None, 1, 0, None)
+        return Reply(
+            request.call, key, state, answer, "end_turn", name, name, None, 1, 0, None, request.params.get("temperature")
+        )
 
     async def aclose(self) -> None:
         """Nothing to close."""

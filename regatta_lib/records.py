@@ -214,7 +214,7 @@ class Reply:
     ``state`` is the state of the last attempt; whether an answered text can be read is for the verdict to say.
     ``usage`` holds the token counts of the last attempt as the server gave them. ``attempts`` counts every time the
     request was sent, in this run and earlier ones, and ``maybe_billed`` those of them whose outcome on the server is not
-    known. ``error`` says what went wrong, in one line.
+    known. ``error`` says what went wrong, in one line. ``temperature`` is the one sent, None where none was.
     """
 
     call: str
@@ -228,6 +228,7 @@ class Reply:
     attempts: Positive
     maybe_billed: Annotated[int, Field(ge=0)]
     error: str | None
+    temperature: float | None = None
 
 
 @dataclass(frozen=True, config=LAZY)

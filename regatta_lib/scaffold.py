@@ -103,7 +103,8 @@ faults:
 """
 
 LEDGER = """\
-# Step 5, source audit: every verdict on every item (first, second, adjudicated, recheck). The last step decides.
+# Step 5, source audit: every verdict on every item (first, second, adjudicated, recheck).
+# The last step decides, except second; where first and second differ in class, adjudicated must follow.
 # Judge side: nothing that generates scenarios may read this file.
 cell: CELL
 items:

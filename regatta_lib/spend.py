@@ -7,12 +7,14 @@ from pathlib import Path
 
 from tqdm import tqdm
 
+from regatta_lib.files import ContractError
 from regatta_lib.models import Model
-from regatta_lib.params import Prices
+from regatta_lib.params import Endpoint, Prices
 from regatta_lib.records import Reply, Request
 from regatta_lib.transcripts import events, transcript_files
 
 CACHE_WRITE, CACHE_READ = 1.25, 0.1
+PriceList = dict[tuple[str, str], Prices | None]
 
 
 def spend(usage: Mapping | None, prices: Prices | None) -> float:
@@ -47,18 +49,34 @@ class Totals:
     states: Counter = field(default_factory=Counter)
 
 
-def totals(folder: Path, prices: Mapping[str, Prices | None]) -> Totals:
-    """Add up a study's transcripts from the files themselves. ``prices`` by requested model."""
+def price_list(endpoints: Mapping[str, Endpoint]) -> PriceList:
+    """The prices of endpoints, {(base_url, model): prices}, by which stored calls are priced.
+
+    Raises ContractError for two endpoints that differ in nothing but their prices there.
+    """
+    prices: PriceList = {}
+    for name, endpoint in endpoints.items():
+        place = endpoint.base_url, endpoint.model
+        if prices.setdefault(place, endpoint.prices) != endpoint.prices:
+            raise ContractError(
+                f"endpoints.{name}.prices: found {endpoint.prices}, expected {prices[place]} as of another endpoint with "
+                f"base_url {place[0]} and model {place[1]}"
+            )
+    return prices
+
+
+def totals(folder: Path, prices: PriceList) -> Totals:
+    """Add up a study's transcripts from the files themselves. ``prices`` as of ``price_list``."""
     total = Totals()
     for path in transcript_files(folder):
-        keys = set()
+        places = {}
         for _, event in events(path):
-            keys.add(event["key"])
             if event["event"] == "sent":
+                places[event["key"]] = event["endpoint"].get("base_url"), event["endpoint"].get("model")
                 total.attempts += 1
                 total.unfinished += 1
                 continue
-            usage, price = event["usage"], prices.get(event["requested_model"])
+            usage, price = event["usage"], prices.get(places.get(event["key"]))
             total.unfinished -= 1
             total.states[event["state"]] += 1
             total.maybe_billed += event["billed"] == "maybe"
@@ -66,7 +84,7 @@ def totals(folder: Path, prices: Mapping[str, Prices | None]) -> Totals:
             total.input_tokens += usage["input_tokens"] if usage else 0
             total.output_tokens += usage["output_tokens"] if usage else 0
             total.spend += spend(usage, price)
-        total.calls += len(keys)
+        total.calls += len(places)
     return total
 
 
@@ -81,7 +99,7 @@ class Watched:
 
     async def complete(self, request: Request) -> Reply:
         reply = await self._model.complete(request)
-        self._spent += spend(reply.usage, self._prices.get(reply.requested_model))
+        self._spent += spend(reply.usage, self._prices.get(request.params.get("model")))
         self._bar.set_postfix_str(f"${self._spent:,.2f}", refresh=False)
         self._bar.update()
         return reply
@@ -92,9 +110,10 @@ class Watched:
 
 
 def watched(model: Model, prices: Mapping[str, Prices | None], total: int | None = None) -> Watched:
-    """The same model with a progress bar: calls, calls per second, time left, and dollars (by requested model).
+    """The same model with a progress bar: calls, calls per second, time left, and dollars.
 
-    Replies taken from the transcripts of an earlier run count as calls and as dollars too. Dollars are those of each
-    call's last attempt; the exact sum is ``totals``.
+    ``prices`` by the name of the endpoint, which is the ``model`` of a request's ``params``. Replies taken from the
+    transcripts of an earlier run count as calls and as dollars too. Dollars are those of each call's last attempt; the
+    exact sum is ``totals``.
     """
     return Watched(model, prices, total)

@@ -20,7 +20,7 @@ from regatta_lib.preflight import Preflight, preflight
 from regatta_lib.records import Request, Ruling, Scenario
 from regatta_lib.rulings import verdict_table
 from regatta_lib.scores import suite_scores
-from regatta_lib.spend import Totals, totals, watched
+from regatta_lib.spend import Totals, price_list, totals, watched
 from regatta_lib.suites import Manifest
 from regatta_lib.transcripts import Transcripts
 
@@ -116,7 +116,7 @@ def carry_out(
     exchange.
     """
     used = {} if study.provider == "exchange" else endpoints_of(name, study, endpoints)
-    prices = {endpoint.model: endpoint.prices for endpoint in used.values()}
+    prices = price_list(used)
 
     async def asked(transcripts: Transcripts) -> tuple[runs.Result, list[str]]:
         if study.provider == "exchange":
@@ -125,7 +125,7 @@ def carry_out(
             found = await found_endpoints(used, transcripts)
             report = [f"{alias}: {what}" for alias, what in found.items()]
             model = routed({alias: live(what.endpoint, transcripts) for alias, what in found.items()})
-        async with aclosing(watched(model, prices, calls)) as counted:
+        async with aclosing(watched(model, {alias: place.prices for alias, place in used.items()}, calls)) as counted:
             try:
                 return await work(counted), report
             except Pending:

@@ -116,13 +116,26 @@ def smoke() -> None:
 
 def pack(study: str) -> None:
     """Pack the transcripts of STUDY for the archive: each file is replaced by its compressed form, same bytes every time."""
+    from contextlib import closing
+
+    from regatta_lib.transcripts import Transcripts
     from regatta_lib.transcripts import pack as packed
 
-    for plain in sorted((paths.TRANSCRIPTS / study).glob("*.jsonl")):
-        size = plain.stat().st_size
-        small = packed(plain)
-        plain.unlink()
-        typer.echo(f"{small.relative_to(paths.ROOT)}: {small.stat().st_size:,} bytes from {size:,}")
+    folder = _there(paths.TRANSCRIPTS / study, "the transcripts of a study that has run")
+    # Replies that a run appends to a file after it was read here would go with the file.
+    with closing(Transcripts(folder)):
+        for plain in sorted(folder.glob("*.jsonl")):
+            size = plain.stat().st_size
+            small = packed(plain)
+            plain.unlink()
+            typer.echo(f"{small.relative_to(paths.ROOT)}: {small.stat().st_size:,} bytes from {size:,}")
+
+
+def _there(folder: Path, expected: str) -> Path:
+    """The folder itself. Raises ContractError if it does not exist."""
+    if not folder.is_dir():
+        raise ContractError(f"{folder}: missing, expected {expected}")
+    return folder
 
 
 def _agreed(design: "Measurement", shares: "list[Share]", cap: float) -> int:
@@ -158,7 +171,9 @@ exchange = typer.Typer(no_args_is_help=True, help="Answer a study through files:
 
 
 @exchange.command("batches")
-def exchange_batches(study: str, size: int = 60) -> None:
+def exchange_batches(
+    study: str, size: Annotated[int, typer.Option(min=1, help="The most requests in a batch.")] = 60
+) -> None:
     """Deal the requests of STUDY that wait for an answer into batches of at most SIZE, under data/exchange/STUDY."""
     from regatta_lib.studies import definition, waiting_requests
 
@@ -199,7 +214,7 @@ def exchange_collect(study: str, served: str = typer.Option(..., help="The name 
     from regatta_lib.files import write_atomic
     from regatta_lib.studies import read_placements
 
-    folder = paths.EXCHANGE / study
+    folder = _there(paths.EXCHANGE / study, "an exchange that batches were dealt in")
     texts, notes = batches.collected(folder, read_placements(folder), served)
     for path, text in texts.items():
         write_atomic(path, text)

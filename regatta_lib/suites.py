@@ -71,6 +71,7 @@ class Manifest:
 
     ``rejected`` counts what was refused by reason: malformed (a field missing, empty or of the wrong kind), unasked (a
     slot not asked for), duplicate (a slot or message already there); ``replies`` counts the replies by state.
+    ``temperature`` is the one sent, None where the endpoint takes none.
     """
 
     suite_id: str
@@ -244,7 +245,7 @@ async def generate(
         replies={state: states.count(state) for state in sorted(set(states))},
         requested_models=sorted({reply.requested_model for reply in replies}),
         served_models=sorted({reply.served_model or "unknown" for reply in replies}),
-        temperature=role.temperature,
+        temperature=replies[0].temperature,
         seed=plan.seed,
         withheld=list(plan.withheld),
         prompt=f"suite_{plan.strategy}",

@@ -48,6 +48,12 @@ def request_key(params: dict, endpoint: dict, api_version: str, draw: int) -> st
     return sha256(canonical_json({"params": params, "endpoint": endpoint, "api_version": api_version, "draw": draw}))
 
 
+def sent_temperature(params: dict, endpoint: dict) -> float | None:
+    """The temperature with which a request leaves for an endpoint, as ``protocols.message_body`` makes its body."""
+    asked = params.get("temperature") if endpoint.get("sampling", True) else None
+    return endpoint.get("body", {}).get("temperature", asked)
+
+
 def suite_of(call: str) -> str:
     """The suite a call belongs to: the second part of its name."""
     return call.split("/")[1]
@@ -84,11 +90,13 @@ class History:
     truncated: int = 0
     settled: bool = False
     last: int = -1
+    temperature: float | None = None
 
     def add(self, offset: int, event: dict) -> None:
         """Count one more event."""
         if event["event"] == "sent":
             self.sent += 1
+            self.temperature = sent_temperature(event["params"], event["endpoint"])
             return
         self.outcomes += 1
         self.maybe_billed += event["billed"] == "maybe"
@@ -102,6 +110,7 @@ class History:
             **{name: event[name] for name in ("served_model", "usage", "error")},
             attempts=max(self.sent, 1),
             maybe_billed=self.maybe_billed + max(self.sent - self.outcomes, 0),
+            temperature=self.temperature,
         )
 
 

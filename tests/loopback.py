@@ -9,7 +9,7 @@ import pytest
 from regatta_lib.live import Live, Retry
 from regatta_lib.params import Endpoint, Prices
 from regatta_lib.records import Request
-from regatta_lib.spend import totals
+from regatta_lib.spend import price_list, totals
 from regatta_lib.transcripts import Transcripts
 from tests.server import Server
 
@@ -56,4 +56,4 @@ def ask(folder, place: Endpoint, *requests: Request, retry: Retry = QUICK):
             transcripts.close()
 
     replies = asyncio.run(run())
-    return replies, totals(folder, {"judge": PRICES})
+    return replies, totals(folder, price_list({"any": place}))

@@ -12,6 +12,7 @@ from regatta_lib.__main__ import main
 from regatta_lib.contracts import VERDICTS, ContractError, csv_text
 from regatta_lib.instruments import read_judge_side
 from regatta_lib.jsonl import SCENARIOS
+from regatta_lib.params import read_params
 from regatta_lib.records import Episode, Scenario
 from regatta_lib.stats import seeded
 
@@ -80,16 +81,95 @@ def test_weights_stand_for_the_verdicts_of_the_study():
     yes = int((study()["value"] == 1).sum())
     assert key.loc[key["judge"] == 1, "weight"].unique().tolist() == [yes / 25]
     assert key["weight"].sum() == pytest.approx(300)
+    assert adjudication.representation(key) == {"verdicts": 300, "represented": 300}
+
+
+def unequal(counts):
+    """A study with so many verdicts for each (fault, judge's answer), and the texts for them."""
+    rows = [
+        verdict(suite(1 + n // 99), "design", fault, "", value, scenario=1 + n % 99)
+        for fault in sorted({fault for fault, _ in counts})
+        for n, value in enumerate([v for v in (1, 0) for _ in range(counts.get((fault, v), 0))])
+    ]
+    words = dict.fromkeys(adjudication.SHOWN, "x")
+    found = [{"suite_id": r["suite_id"], "target": r["target"], "scenario_number": r["scenario"], **words} for r in rows]
+    return table(rows), pd.DataFrame(found)
+
+
+@pytest.mark.parametrize("size", [50, 51])
+def test_weights_follow_the_faults_where_these_are_unequal(size):
+    """An adjudicator who rejects the rare fault's 20 of 400 verdicts agrees with 95%, whatever the sheet's share of them."""
+    verdicts, shown = unequal({("IN-F1", 1): 180, ("IN-F2", 1): 20, ("IN-F1", 0): 20, ("IN-F2", 0): 180})
+    for seed in range(5):
+        sheet, key = adjudication.draw_sample(verdicts, shown, "design", size, seeded(seed, "t"))
+        items = key.set_index("item")
+        answers = ["yes" if (items["judge"][i], items["target"][i]) == (1, "IN-F1") else "no" for i in sheet["item"]]
+        row, _ = adjudication.score_sheet(sheet.assign(answer=answers), key, seeded(1, "t"), 100, 0.95)
+        assert row["weighted_agreement"] == pytest.approx(0.95)
+        assert row["agreement"] < 0.8
+        weights = key.groupby(["target", "judge"])["weight"].sum()
+        assert weights.to_list() == pytest.approx([20, 180, 180, 20])
+
+
+def test_verdicts_without_an_item_are_counted_and_said():
+    verdicts, shown = unequal({("IN-F1", 1): 10, ("IN-F2", 1): 7, ("IN-F3", 1): 3, ("IN-F1", 0): 40})
+    sheet, key = adjudication.draw_sample(verdicts, shown, "design", 4, seeded(1, "t"))
+    left_out = sum(
+        {"IN-F1": 10, "IN-F2": 7, "IN-F3": 3}[f] for f in set(FAULTS[:3]) - set(key.query("judge == 1")["target"])
+    )
+    assert left_out in (3, 7, 10)
+    answers = ["unclear", *["no"] * 3]
+    row, found = adjudication.score_sheet(sheet.assign(answer=answers), key, seeded(1, "t"), 100, 0.95)
+    assert (row["verdicts"], row["represented"]) == (60, 60 - left_out)
+    assert row["weighted_verdicts"] == pytest.approx(60 - left_out - key["weight"].iloc[0])
+    line = f"the items stand for {60 - left_out} of 60 verdicts; not represented: {left_out} (no item"
+    assert line in adjudication.report(row, found, 0.95)
 
 
 def test_too_few_verdicts_are_refused_with_their_number():
-    with pytest.raises(ContractError, match=r"100 scenarios judged yes .* expected at least 150"):
-        adjudication.draw_sample(study(), shown(), "design", 300, seeded(1, "t"))
+    message = "^verdicts: 100 yes and 200 no at the design stage, expected at least 150 and 150 for --size 300; the largest"
+    with pytest.raises(ContractError, match=f"{message} --size is 201$"):
+        drawn(size=300)
+    assert len(drawn(size=201)[0]) == 201
+    with pytest.raises(ContractError, match="the largest --size is 201"):
+        drawn(size=202)
+
+
+@pytest.mark.parametrize(("yes", "no", "largest"), [(3, 3, 6), (3, 2, 4), (2, 3, 5), (1, 1, 2)])
+def test_the_largest_size_is_named_whichever_kind_is_rare(yes, no, largest):
+    verdicts, words = unequal({("IN-F1", 1): yes, ("IN-F1", 0): no})
+    with pytest.raises(ContractError, match=f"the largest --size is {largest}$"):
+        adjudication.draw_sample(verdicts, words, "design", largest + 1, seeded(1, "t"))
+    assert len(adjudication.draw_sample(verdicts, words, "design", largest, seeded(1, "t"))[0]) == largest
+
+
+@pytest.mark.parametrize("value", [0, 1])
+def test_verdicts_of_one_kind_give_no_sheet(value):
+    with pytest.raises(ContractError, match=r"for --size 2; no --size works$"):
+        adjudication.draw_sample(*unequal({("IN-F1", value): 9}), "design", 2, seeded(1, "t"))
+
+
+def test_a_study_that_stopped_at_the_first_yes_is_refused():
+    """As the scan leaves it; the grid may have been added to params.yaml after the run."""
+    scanned = study().query("suite_id != @suite(3) or target != 'IN-F2' or scenario <= 2")
+    message = f"{suite(3)} IN-F2 3: no verdict at the design stage .4 of 300 are missing., expected all; put design into the"
+    with pytest.raises(ContractError, match=message):
+        adjudication.draw_sample(scanned, shown(), "design", 20, seeded(1, "t"))
 
 
 def test_the_record_cannot_be_adjudicated_and_says_why():
-    with pytest.raises(ContractError, match=r"0 scenarios judged no .* must record a verdict for every scenario"):
+    with pytest.raises(ContractError, match=r"IN-F1 1: no verdict at the design stage \(294 of 300 are missing"):
         adjudication.draw_sample(the_verdicts(), shown(), "design", 50, seeded(1, "t"))
+
+
+@pytest.mark.parametrize("stage", ["design", "execution"])
+def test_only_studies_with_a_full_grid_are_sampled(stage):
+    studies = read_params(paths.PARAMS).studies
+    for name in ("replication", "retest"):
+        with pytest.raises(ContractError, match=rf"params.yaml: studies.{name}.grid: found \[\], expected '{stage}' in it"):
+            adjudication.check_grid(name, studies[name], stage)
+    adjudication.check_grid("demo", studies["demo"], stage)
+    adjudication.check_grid("smoke", studies["smoke"], stage)  # suites of one scenario: there is nothing to stop before
 
 
 def test_unanswered_verdicts_and_other_arms_are_not_drawn():
@@ -235,6 +315,7 @@ def test_the_commands_run_on_a_study(tmp_path, monkeypatch, capsys):
 
     code, out, _ = run("sample", "demo", "--size", 20)
     assert code == 0 and "20 items; keep the key away from adjudicators" in out
+    assert "the items stand for 300 of 300 verdicts; not represented: 0" in out
     sheet = tmp_path / "adjudication" / "demo.design.sheet.csv"
     assert sheets.read_sheet(sheet.with_suffix(".xlsx")).equals(sheets.read_sheet(sheet))
     key = adjudication.read_key(tmp_path / "adjudication" / "demo.design.key.csv").set_index("item")["judge"]
@@ -247,6 +328,8 @@ def test_the_commands_run_on_a_study(tmp_path, monkeypatch, capsys):
     sheet.write_bytes(sheets.csv_sheet(answered.assign(answer="perhaps")))
     code, _, err = run("score", sheet)
     assert code == 2 and err.startswith("regatta: sheet: item-001: answer is 'perhaps'")
+    code, _, err = run("sample", "retest")
+    assert code == 2 and err.startswith("regatta: params.yaml: studies.retest.grid: found []") and err.count("\n") == 1
     code, _, err = run("sample", "demo", "--stage", "coverage")
     assert code == 2 and "expected design or execution" in err
 

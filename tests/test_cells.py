@@ -76,6 +76,36 @@ def test_a_broken_cell_fails_with_a_line_for_the_violation(sixth, kind, old, new
     assert any(line in text for text in lines), lines
 
 
+def with_second(folder, audit_class, *later):
+    """Give EB-01, which its first auditor classed as clean, a second verdict, and later steps that repeat the first."""
+    path = folder / "ledger.yaml"
+    first, rest = path.read_text("utf-8").split("  - id: EB-02", 1)
+    head, verdict = first.split("      - step: first", 1)
+    second = verdict.rstrip().replace("audit_class: clean", f"audit_class: {audit_class}", 1)
+    steps = [f"      - step: second{second}", *(f"      - step: {step}{verdict.rstrip()}" for step in later)]
+    path.write_text(
+        f"{head}      - step: first{verdict.rstrip()}\n" + "\n".join(steps) + f"\n\n  - id: EB-02{rest}", "utf-8"
+    )
+    for step in later:
+        edit(folder, "requirements", "decided_by: first", f"decided_by: {step}")
+
+
+@pytest.mark.parametrize("later", [[], ["recheck"]])
+def test_auditors_who_differ_need_an_adjudicator(sixth, later):
+    thaw(sixth)
+    with_second(sixth, "source_flag", *later)
+    steps = ["first", "second", *later]
+    expected = "expected adjudicated after second: first says clean, second source_flag"
+    assert cells.violations(sixth) == [f"{sixth / 'ledger.yaml'}: EB-01, step: found {steps}; {expected}"]
+
+
+@pytest.mark.parametrize(("audit_class", "later"), [("clean", []), ("clean", ["recheck"]), ("source_flag", ["adjudicated"])])
+def test_auditors_who_agree_or_were_adjudicated_pass(sixth, audit_class, later):
+    thaw(sixth)
+    with_second(sixth, audit_class, *later)
+    assert cells.violations(sixth) == []
+
+
 def test_two_independent_violations_are_two_lines(sixth):
     thaw(sixth)
     edit(sixth, "mapping", "requirements: [EB-19]", "requirements: [EB-66]")

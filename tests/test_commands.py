@@ -1,13 +1,16 @@
 """The commands of the live harness, as a user types them."""
 
 import json
+from contextlib import closing
 
 import pytest
 from scripted_study import reply, scenario_item
 from typer.testing import CliRunner
 
-from regatta_lib import __main__, paths, studies
+from regatta_lib import __main__, paths, studies, transcripts
+from regatta_lib.files import ContractError
 from regatta_lib.models import replay
+from regatta_lib.records import Request
 from regatta_lib.transcripts import Transcripts
 
 runner = CliRunner()
@@ -55,6 +58,54 @@ def test_an_unknown_study_is_one_line(folders, monkeypatch, capsys):
         __main__.main()
     assert caught.value.code == 2
     assert capsys.readouterr().err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "missing"),
+    [(["pack", "demoo"], "transcripts/demoo"), (["exchange", "collect", "demoo", "--served", "m"], "exchange/demoo")],
+)
+def test_a_folder_that_is_missing_is_named(folders, words, missing):
+    done = runner.invoke(__main__.app, words)
+    assert isinstance(done.exception, ContractError)
+    assert str(done.exception).startswith(f"{folders / missing}: missing, expected ")
+    assert not any(folders.iterdir())
+
+
+def test_a_batch_of_no_requests_is_refused(folders):
+    done = runner.invoke(__main__.app, ["exchange", "batches", "demo", "--size", "0"])
+    assert done.exit_code == 2 and "--size" in done.output
+    assert not any(folders.iterdir())
+
+
+def test_the_transcripts_of_a_running_study_are_not_packed(folders):
+    folder = folders / "transcripts/demo"
+    with closing(Transcripts(folder)) as running:
+        with running.ledger("coverage/own.S1.us_insurance.r1/IN-01/s03") as ledger:
+            running.sent(ledger, "k", Request("coverage/own.S1.us_insurance.r1/IN-01/s03", {}), {}, "")
+        before = ledger.path.read_bytes()
+        refused = runner.invoke(__main__.app, ["pack", "demo"])
+        assert str(refused.exception) == f"{folder}: another run is writing here; wait for it or stop it"
+        assert [path.name for path in folder.glob("*.jsonl*")] == [ledger.path.name]
+        assert ledger.path.read_bytes() == before
+    assert "own.S1.us_insurance.r1.jsonl.xz: " in runner.invoke(__main__.app, ["pack", "demo"]).output
+
+
+def test_no_run_starts_while_transcripts_are_packed(folders, monkeypatch):
+    folder = folders / "transcripts/demo"
+    folder.mkdir(parents=True)
+    (folder / "own.S1.us_insurance.r1.jsonl").write_text('{"event":"sent","key":"k"}\n')
+
+    original = transcripts.pack
+
+    def pack(path):
+        with pytest.raises(ContractError, match="another run is writing here"):
+            Transcripts(folder)
+        return original(path)
+
+    monkeypatch.setattr("regatta_lib.transcripts.pack", pack)
+    packed = runner.invoke(__main__.app, ["pack", "demo"])
+    assert packed.exit_code == 0 and packed.output.count(".jsonl.xz: ") == 1
+    Transcripts(folder).close()
 
 
 def test_packed_transcripts_replay(folders):

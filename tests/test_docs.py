@@ -41,6 +41,8 @@ RUN = {
         0,
         "read 6, imported 6, skipped 0",
     ),
+    "regatta adjudicate sample demo --size 28": (0, "28 items; keep the key"),
+    "regatta adjudicate sample demo --stage execution --size 6": (0, "6 items; keep the key"),
     "dvc dag": (0, "verdicts"),
     "dvc metrics show": (0, "2835"),
     "dvc plots show": (0, "index.html"),

@@ -1,12 +1,19 @@
 import asyncio
 import json
+from contextlib import aclosing, closing
 from dataclasses import replace
 
 import pytest
 from scripted_study import Recorded, asked_slots, reply, scenario_item, sides, study
 
 from regatta_lib import prompts, runs, suites
+from regatta_lib.live import Live
+from regatta_lib.models import replay
 from regatta_lib.params import Role
+from regatta_lib.preflight import preflight
+from regatta_lib.transcripts import Transcripts
+from tests.loopback import QUICK, endpoint, plant_key
+from tests.server import Server
 
 ROLE = Role(endpoint="scripted", max_tokens=1_000)
 
@@ -150,6 +157,36 @@ def test_s4_is_not_shown_what_is_withheld(source):
     prompt = suites.generation_prompt(of, source.ontology, values, [])
     for regulation in source.ontology.regulations:
         assert (regulation.constraint in prompt.user) == (regulation.key not in withheld), regulation.key
+
+
+@pytest.mark.parametrize(
+    ("offers", "place", "sent"),
+    [
+        (True, {"sampling": True}, 0.3),
+        (True, {"sampling": False}, None),
+        (False, {"sampling": True}, None),
+        (True, {"sampling": False, "body": {"temperature": 1.0}}, 1.0),
+    ],
+    ids=["accepted", "left out", "refused at the preflight", "set by the endpoint"],
+)
+def test_the_manifest_records_the_temperature_that_was_sent(source, tmp_path, monkeypatch, offers, place, sent):
+    plant_key(monkeypatch)
+    role = Role(endpoint="any", temperature=0.3, max_tokens=1_000)
+
+    def written(model):
+        return suites.generate(model, role, plan(), source.ontology, source.documents, "digest")
+
+    async def run(server, transcripts):
+        found = await preflight(endpoint(server, **place), transcripts)
+        async with aclosing(Live(found.endpoint, transcripts, QUICK)) as model:
+            return await written(model)
+
+    with Server() as server, closing(Transcripts(tmp_path)) as transcripts:
+        server.offers["sampling"] = offers
+        _, manifest = asyncio.run(run(server, transcripts))
+        assert {received.body.get("temperature") for received in server.received[-suites.ROUNDS :]} == {sent}
+    assert manifest.temperature == sent
+    assert asyncio.run(written(replay(tmp_path)))[1] == manifest
 
 
 def test_no_generation_prompt_holds_text_of_the_judge_side():
