@@ -18,7 +18,7 @@ from regatta_lib.digest import sha256
 from regatta_lib.files import ContractError, file_text
 from regatta_lib.items import Fault
 from regatta_lib.params import Study
-from regatta_lib.records import Episode, Scenario
+from regatta_lib.records import Episode, Scenario, cell_of
 
 QUESTIONS = {
     "design": "Would running this scenario expose the fault?",
@@ -135,7 +135,7 @@ def texts(
                 "agent_answer": "",
             }
             for scenario in scenarios
-            for fault in faults[scenario.suite_id.split(".")[2]]
+            for fault in faults[cell_of(scenario.suite_id)]
         ]
     )
     if episodes is None:
