@@ -44,10 +44,8 @@ notebooks: setup ## After a change: run every stage, pin what they made, and rep
 	@$(BIN)/python -m regatta_lib publish
 	@$(BIN)/dvc commit --force --quiet
 
-pin: ## Write data/reference/SHA256SUMS anew, after a reviewed change of what it covers.
-	@{ find data/instruments data/record data/reference -type f ! -name '.*' ! -path data/reference/SHA256SUMS; \
-		git ls-files data figures | grep -Ev '^data/(verification/|reference/SHA256SUMS|.*/\.)'; } | LC_ALL=C sort -u \
-		| xargs sha256sum > data/reference/.SHA256SUMS.tmp && mv data/reference/.SHA256SUMS.tmp data/reference/SHA256SUMS
+pin: setup ## Write data/reference/SHA256SUMS anew, after a reviewed change of what it covers.
+	@$(BIN)/python -m regatta_lib pin
 
 smoke: setup ## Run the harness end to end on a small local model: no key, no evidence either.
 	@$(BIN)/python -m pip install -qq --disable-pip-version-check --no-deps --require-hashes --requirement requirements-smoke.lock
@@ -58,7 +56,7 @@ bench: setup ## Time the bootstrap beside a plain loop, and calls per second bes
 	@$(BIN)/python -m benchmarks.throughput
 
 lock: ## Resolve requirements.lock anew (needs uv).
-	uv pip compile --universal --generate-hashes --python-version 3.11 --all-extras --no-header --no-annotate --no-emit-index-url --output-file requirements.lock pyproject.toml
+	@uv pip compile --universal --generate-hashes --python-version 3.11 --all-extras --no-header --no-annotate --no-emit-index-url --output-file requirements.lock pyproject.toml
 
 clean: ## Remove .venv, the site, dist and executed notebooks.
 	rm -rf .venv site dist notebooks/executed/*.ipynb

@@ -46,6 +46,12 @@ def _shares(table: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return shares, shares.sum(axis=-1), shares.sum(axis=-2)
 
 
+def _same_label(table: np.ndarray) -> np.ndarray:
+    """Whether both raters use one and the same label throughout: one cell of the diagonal holds all pairs."""
+    table = np.asarray(table)
+    return np.diagonal(table, axis1=-2, axis2=-1).max(axis=-1) == table.sum(axis=(-2, -1))
+
+
 def percent_agreement(table: np.ndarray) -> np.ndarray:
     """p_o, the share of pairs with equal ratings."""
     shares, _, _ = _shares(table)
@@ -67,7 +73,7 @@ def weighted_kappa(table: np.ndarray, labels: Sequence[float], weights: str) -> 
     shares, rows, columns = _shares(table)
     observed = (distance * shares).sum(axis=(-2, -1))
     expected = (distance * rows[..., :, None] * columns[..., None, :]).sum(axis=(-2, -1))
-    return 1 - observed / np.where(np.isclose(expected, 0), np.nan, expected)
+    return 1 - observed / np.where(_same_label(table), np.nan, expected)
 
 
 def cohen_kappa(table: np.ndarray) -> np.ndarray:
@@ -77,7 +83,7 @@ def cohen_kappa(table: np.ndarray) -> np.ndarray:
     """
     shares, rows, columns = _shares(table)
     observed, expected = np.trace(shares, axis1=-2, axis2=-1), (rows * columns).sum(axis=-1)
-    return (observed - expected) / np.where(np.isclose(expected, 1), np.nan, 1 - expected)
+    return (observed - expected) / np.where(_same_label(table), np.nan, 1 - expected)
 
 
 def gwet_ac1(table: np.ndarray) -> np.ndarray:

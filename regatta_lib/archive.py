@@ -13,19 +13,15 @@ import zipfile
 from pathlib import Path
 from types import ModuleType
 
-from ruamel.yaml import YAML
-
 from regatta_lib import contracts
 from regatta_lib.contracts import Contract
 from regatta_lib.digest import manifest_text, read_manifest
-from regatta_lib.files import ContractError, file_text
+from regatta_lib.files import ZIP_DATE, ContractError, yaml_value
 
 MANIFEST = "MANIFEST.sha256"
 CROISSANT = "http://mlcommons.org/croissant/1.1"
-EPOCH = (1980, 1, 1, 0, 0, 0)
-"""The earliest date a zip can hold; all entries carry it."""
-
 PINNED = "data/reference/SHA256SUMS"
+BY_HAND = ("data/instruments", "data/record", "data/reference")
 TABLES = {
     "data/instruments/agreement.csv": contracts.AUDIT_AGREEMENT,
     "data/instruments/audit.csv": contracts.AUDIT,
@@ -71,7 +67,7 @@ PARTS = {
 
 def citation(root: Path) -> dict:
     """CITATION.cff as a dictionary."""
-    return YAML(typ="safe").load(file_text(root / "CITATION.cff"))
+    return yaml_value(root / "CITATION.cff")
 
 
 def tracked_files(root: Path) -> list[str]:
@@ -90,6 +86,18 @@ def tracked_files(root: Path) -> list[str]:
     return names
 
 
+def pinned_manifest(root: Path) -> str:
+    """The text of data/reference/SHA256SUMS: all data and figures but the manifest itself and the report of the checks.
+
+    Those are the tracked files, and the instruments, record and reference that are not tracked yet.
+    """
+    tracked = [name for name in tracked_files(root) if name.startswith(("data/", "figures/"))]
+    new = (path for folder in BY_HAND for path in (root / folder).rglob("*") if path.is_file())
+    names = {*tracked, *(path.relative_to(root).as_posix() for path in new)} - {PINNED}
+    chosen = [name for name in names if not name.startswith("data/verification/") and Path(name).name[0] != "."]
+    return manifest_text(root, [root / name for name in chosen])
+
+
 def zipped(root: Path, names: list[str], top: str) -> bytes:
     """A zip of the files, below the folder ``top``, with a manifest of their digests. The same files give the same bytes.
 
@@ -101,7 +109,7 @@ def zipped(root: Path, names: list[str], top: str) -> bytes:
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_STORED) as archive:
         for name in sorted(contents):
-            entry = zipfile.ZipInfo(f"{top}/{name}", EPOCH)
+            entry = zipfile.ZipInfo(f"{top}/{name}", ZIP_DATE)
             entry.create_system = 3
             executable = name != MANIFEST and os.access(root / name, os.X_OK)
             entry.external_attr = (0o100755 if executable else 0o100644) << 16

@@ -9,6 +9,7 @@ import pandas as pd
 from regatta_lib.contracts import AUDIT, FAULTS, INDEX, REPORT, SCORES, SUITES
 from regatta_lib.files import file_text
 from regatta_lib.params import read_params
+from regatta_lib.records import cell_of
 from regatta_lib.reference import read_published_values, read_reference_values
 
 FORMULAS = {
@@ -122,7 +123,7 @@ class Cells:
             return self.place("scores", (parts[0],), parts[1])
         if kind == "suite":
             suite, stage, category = parts
-            return self.place("faults", (suite, self.fault[suite.split(".")[2], category], stage), "detected")
+            return self.place("faults", (suite, self.fault[cell_of(suite), category], stage), "detected")
         if kind == "cells":
             return self.files["scores"][0], 0, 0
         *row, column = parts

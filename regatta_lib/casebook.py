@@ -11,7 +11,7 @@ from regatta_lib import instruments, jsonl
 from regatta_lib.items import Fault
 from regatta_lib.params import read_params
 from regatta_lib.reading import COLUMNS
-from regatta_lib.records import Episode, Ruling, Scenario
+from regatta_lib.records import Episode, Ruling, Scenario, cell_of
 
 SCENARIO_JUDGES = ("coverage", "specificity", "adversarial")
 
@@ -82,7 +82,7 @@ def read_cases(root: Path, study: str) -> dict[str, list[ScenarioCase]]:
     order = list(COLUMNS.values())
     book, faults = defaultdict(list), {}
     for scenario in jsonl.SCENARIOS.read(data / f"suites/{study}.jsonl"):
-        here, cell = (scenario.suite_id, scenario.scenario), scenario.suite_id.split(".")[2]
+        here, cell = (scenario.suite_id, scenario.scenario), cell_of(scenario.suite_id)
         if cell not in faults:
             faults[cell] = instruments.read_judge_side(cell, text, data / "instruments")[1]
         cases = []

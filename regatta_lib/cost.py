@@ -104,29 +104,50 @@ def cost_summary(costs: pd.DataFrame, most: dict[str, int]) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def calls_by_detected(verdicts: pd.DataFrame, scenarios: int) -> pd.DataFrame:
+def calls_by_detected(
+    costs: pd.DataFrame, verdicts: pd.DataFrame, scenarios: int, rng: np.random.Generator, resamples: int, level: float
+) -> pd.DataFrame:
     """How the calls of a stage fall with the number of faults a suite detects there, and why.
 
-    Columns: stage, detected, suites, calls (mean), least, most, position (mean position of the detected faults). A
-    detected fault saves scenarios − position calls, so part of the fall is arithmetic; that positions themselves come
-    earlier in better suites would be the rest, and is what ``position`` shows.
+    Columns: stage, detected, suites, calls (mean), low, high (percentile interval of the mean over suites within
+    generator and cell), least, most, position (mean position of the detected faults). A detected fault saves
+    scenarios − position calls, so part of the fall is arithmetic; that positions themselves come earlier in better
+    suites would be the rest, and is what ``position`` shows.
     """
-    table = scans(verdicts, scenarios)
-    table = table[table["judge"].isin(records.STAGES)].rename(columns={"judge": "stage"})
-    suites = table.groupby(["stage", "suite_id"]).agg(
-        detected=("detected", "sum"), calls=("low", "sum"), placed=("position", "sum"), found=("position", "count")
-    )
-    grouped = suites.astype(int).groupby(["stage", "detected"])
-    summary = grouped.agg(
-        suites=("calls", "size"),
-        calls=("calls", "mean"),
-        least=("calls", "min"),
-        most=("calls", "max"),
-        placed=("placed", "sum"),
-        found=("found", "sum"),
-    )
-    found = summary["found"].where(summary["found"] > 0)
-    return summary.assign(position=summary["placed"] / found).drop(columns=["placed", "found"]).reset_index()
+    table = scans(verdicts, scenarios).set_index("suite_id")
+    rows = []
+    for stage in records.STAGES:
+        detected, calls = costs[f"detected_{stage}"], costs[stage]
+        values = sorted(detected.unique())
+        chosen = np.stack([detected == value for value in values], axis=1)
+        parts = np.concatenate([chosen, chosen * calls.to_numpy()[:, None]], axis=1)
+        sums = sum(resampled_sums(rng, parts[part], resamples) for part in _strata(costs))
+        drawn, total = np.split(sums, 2, axis=1)
+        positions = table.loc[table["judge"] == stage, "position"]
+        for place, value in enumerate(values):
+            own = calls[detected == value]
+            defined = drawn[:, place] > 0
+            low, high = percentile_interval(total[defined, place] / drawn[defined, place], level)
+            rows.append(
+                {
+                    "stage": stage,
+                    "detected": value,
+                    "suites": len(own),
+                    "calls": own.mean(),
+                    "low": float(low),
+                    "high": float(high),
+                    "least": own.min(),
+                    "most": own.max(),
+                    "position": positions[positions.index.isin(costs["suite_id"][detected == value])].mean(),
+                }
+            )
+    return pd.DataFrame(rows)
+
+
+def _strata(costs: pd.DataFrame) -> list[np.ndarray]:
+    """The rows of each generator and cell, within which suites are resampled."""
+    indices = costs.groupby(["generator", "cell"], sort=True).indices
+    return [rows for _, rows in sorted(indices.items())]
 
 
 def fall_with_quality(
@@ -146,8 +167,7 @@ def fall_with_quality(
             y = joined[stage].astype(float)
             x = x.astype(float)
             parts = np.stack([np.ones(len(x)), x, y, x * x, x * y], axis=1)
-            strata = joined.groupby(["generator", "cell"], sort=True).indices
-            draws = sum(resampled_sums(rng, parts[rows_of], resamples) for _, rows_of in sorted(strata.items()))
+            draws = sum(resampled_sums(rng, parts[part], resamples) for part in _strata(joined))
             low, high = percentile_interval(slope(draws), level)
             rows.append(
                 {

@@ -89,31 +89,32 @@ def execution_profiles(profile: pd.DataFrame, width: float) -> Figure:
     return figure
 
 
-def cost_by_quality(costs: pd.DataFrame, bound: int, width: float, rng: np.random.Generator, level: float) -> Figure:
+def cost_by_quality(costs: pd.DataFrame, by_detected: pd.DataFrame, bound: int, width: float) -> Figure:
     """Calls of a stage's scans by the number of faults the suite detects there: each suite, and the means joined.
 
-    ``costs`` is ``cost.suite_costs``; ``bound`` is the most calls a stage can take. Bars are bootstrap intervals of the
-    means at ``level``, over suites; a single suite has none.
+    ``costs`` is ``cost.suite_costs``, ``by_detected`` is ``cost.calls_by_detected`` with the means and their intervals;
+    ``bound`` is the most calls a stage can take, ``width`` is in inches.
     """
     with matplotlib.rc_context(STYLE):
-        figure = Figure(figsize=(width, 2.5), layout="constrained")
+        figure = Figure(figsize=(width, 2.7), layout="constrained")
         axes = figure.subplots()
         axes.axhline(bound, color=INK, linewidth=0.6, linestyle=":")
         axes.text(5.2, bound - 3, f"bound: {bound} calls", ha="right", va="top", fontsize=6, color=INK)
         for stage, (marker, line, shift, color) in STAGE_MARKS.items():
-            detected = costs[f"detected_{stage}"]
-            away = detected + 2.2 * shift
-            axes.plot(away, costs[stage], marker, color=color, alpha=0.3, markersize=2, markeredgewidth=0)
-            sns.pointplot(
-                x=detected + shift, y=costs[stage], ax=axes, native_scale=True, errorbar=("ci", 100 * level), seed=rng,
-                color=color, marker=marker, linestyle=line, markersize=4.5, linewidth=1, markeredgecolor=INK,
-                markeredgewidth=0.4, capsize=0.05, err_kws={"linewidth": 1, "color": INK},
+            sns.stripplot(
+                x=costs[f"detected_{stage}"] + 2.2 * shift, y=costs[stage], ax=axes, native_scale=True, jitter=False,
+                marker=marker, color=color, alpha=0.3, size=2,
             )  # fmt: skip
-            last = detected.max()
-            end = costs.loc[detected == last, stage].mean()
-            axes.text(last + shift - 0.25, end - 6, stage, fontsize=6.5, ha="right", va="top", color=INK)
+            means = by_detected[by_detected["stage"] == stage]
+            axes.errorbar(
+                means["detected"] + shift, means["calls"],
+                yerr=[means["calls"] - means["low"], means["high"] - means["calls"]],
+                marker=marker, linestyle=line, color=color, linewidth=1, markersize=4.5, markeredgecolor=INK,
+                markeredgewidth=0.4, ecolor=INK, elinewidth=0.8, capsize=2, label=f"{stage} stage",
+            )  # fmt: skip
         axes.set_xlabel("faults detected at the stage (of 5)")
         axes.set_ylabel("judge calls of the stage's scans")
         axes.set_xlim(-0.3, 5.7)
         axes.set_ylim(0, bound * 1.05)
+        axes.legend(loc="lower left", frameon=False, fontsize=6.5)
     return figure

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import yaml
 
+ZIP_DATE = (1980, 1, 1, 0, 0, 0)  # the earliest date an entry of a zip can have; all of ours have it
+
 
 class ContractError(ValueError):
     """A file breaks its contract. The message names the file, the row or key, what was found and what was expected."""

@@ -51,19 +51,6 @@ def without(ontology: Ontology, withheld: Sequence[str]) -> Ontology:
     )
 
 
-def manifest(ontology: Ontology, replication: int, share: float) -> dict[str, object]:
-    """What was withheld from one suite, to be kept beside it: cell, replication, share, seed, regulations, withheld."""
-    keys = sorted(regulation.key for regulation in ontology.regulations)
-    return {
-        "cell": ontology.cell,
-        "replication": replication,
-        "share": share,
-        "seed": seed_of(ontology.cell, replication),
-        "regulations": keys,
-        "withheld": list(withhold(ontology.cell, replication, keys, share)),
-    }
-
-
 def knowledge(mapping: Mapping[str, Sequence[str]], requirements: Sequence[str], withheld: Sequence[str]) -> dict[str, str]:
     """Each requirement as ``seen``, ``unseen`` or ``unmapped``.
 

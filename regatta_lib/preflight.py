@@ -19,14 +19,15 @@ SCHEMA = {
     "required": ["reason", "colour"],
     "additionalProperties": False,
 }
-# The statuses that say "this request is wrong"; any other error says nothing about the request.
-REFUSED = ("HTTP 400:", "HTTP 422:")
-UNSUPPORTED = (*REFUSED, "HTTP 500:", "HTTP 501:")  # some servers break on a schema or tool that they do not know
+REFUSED = ("HTTP 400:", "HTTP 422:")  # the statuses that say "this request is wrong"
+# What says nothing about a request: who asks, how often, and whether the server is there.
+ELSEWHERE = tuple(f"HTTP {status}:" for status in (401, 402, 403, 408, 409, 425, 429, 503, 504, 529))
+ELSEWHERE += ("no answer in time", "connection failed")
 MODES = {"schema": "structured output", "tool": "forced tool", "prompt": "prompt and parse"}
 
 
 class PreflightError(RuntimeError):
-    """The endpoint does not answer a plain request. The message says why."""
+    """The endpoint does not answer now, or not to us. The message says why."""
 
 
 @dataclass(frozen=True)
@@ -48,7 +49,10 @@ class Preflight:
 
 
 async def preflight(endpoint: Endpoint, transcripts: Transcripts) -> Preflight:
-    """Ask an endpoint what it can do. Raises PreflightError if it does not answer, or can't be asked about schemas now."""
+    """Ask an endpoint what it can do. Raises PreflightError if it does not answer, or stops answering.
+
+    A server that refuses a schema or tool, or breaks on it while it answers a plain request, doesn't have that feature.
+    """
     endpoint = endpoint.model_copy(update={"structured": "schema"})
     plain = await _ask(endpoint, transcripts, "plain")
     sampling = "accepted" if endpoint.sampling else "provider default"
@@ -64,20 +68,22 @@ async def preflight(endpoint: Endpoint, transcripts: Transcripts) -> Preflight:
         reply = await _ask(endpoint, transcripts, "schema")
         if _follows(reply):
             break
-        if reply.state == "error" and not reply.error.startswith(UNSUPPORTED):
+        if reply.state == "error" and reply.error.startswith("HTTP 5"):
+            reply = await _ask(endpoint, transcripts, "plain", draw=2)
+        if reply.state == "error" and reply.error.startswith(("HTTP 5", *ELSEWHERE)):
             raise PreflightError(f"{endpoint.base_url}: {endpoint.model}: {reply.error}")
     count_tokens, lifecycle = await _extras(endpoint, transcripts)
     return Preflight(endpoint, plain.served_model, sampling, count_tokens, lifecycle)
 
 
-async def _ask(endpoint: Endpoint, transcripts: Transcripts, kind: str) -> Reply:
+async def _ask(endpoint: Endpoint, transcripts: Transcripts, kind: str, draw: int = 1) -> Reply:
     """The schema request asks for prose, so that only a server that enforces the schema answers with its JSON."""
     text = "Tell me in a sentence of plain prose which colour you like best, and why."
     params = {"model": "preflight", "max_tokens": 1_024, "messages": [{"role": "user", "content": text}]}
     params |= {"temperature": 0} if kind == "plain" else {}
     params |= {"output_config": {"format": {"type": "json_schema", "schema": SCHEMA}}} if kind == "schema" else {}
     async with aclosing(live(endpoint, transcripts)) as model:
-        return await model.complete(Request(f"preflight/preflight/{kind}", params))
+        return await model.complete(Request(f"preflight/preflight/{kind}", params, draw))
 
 
 def _follows(reply: Reply) -> bool:

@@ -71,6 +71,11 @@ def suite_id(generator: str, strategy: str, cell: str, replication: int) -> str:
     return f"{generator}.{strategy}.{cell}.r{replication}"
 
 
+def cell_of(suite_id: str) -> str:
+    """The cell a suite was written for, from its identifier."""
+    return suite_id.split(".")[2]
+
+
 @dataclass(frozen=True, config=LAZY)
 class Item:
     """One entry of the index of instruments: a requirement (with its kind) or a fault (with its category)."""

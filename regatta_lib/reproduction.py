@@ -104,20 +104,20 @@ def run_command(command: str, root: Path) -> int:
     """Run the command of a stage in ``root``. Returns its exit code.
 
     A stage of this repository runs in this process, which may have loaded papermill for an earlier one: that takes a
-    second. Its notebook has a kernel of its own either way.
+    second. Its notebook has a kernel of its own either way. Why a stage failed is printed, as its command would do.
     """
     if root != paths.ROOT or not command.startswith(OWN):
         environment = os.environ | {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
         return subprocess.run(command, shell=True, cwd=root, env=environment).returncode
-    from regatta_lib.stages import StageError, run_stage
+    from regatta_lib.stages import run_stage
 
     name = command.removeprefix(OWN)
     print(f"stage {name}", flush=True)
     try:
         run_stage(name)
-    except (StageError, ContractError) as error:
+    except (ContractError, RuntimeError) as error:
         print(f"regatta: {error}", file=sys.stderr)
-        return 1
+        return 2
     return 0
 
 
@@ -144,6 +144,8 @@ def run_pipeline(root: Path) -> None:
                 running[pool.submit(run_command, stages[name]["cmd"], root)] = name
             for done in wait(running, return_when=FIRST_COMPLETED).done:
                 name = running.pop(done)
+                if error := done.exception():
+                    raise ContractError(f"{root / 'dvc.yaml'}: stage {name}: {type(error).__name__}: {error}") from error
                 if code := done.result():
                     raise ContractError(f"{root / 'dvc.yaml'}: stage {name} failed (exit code {code}); its reason is above")
                 order.done(name)

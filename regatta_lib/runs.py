@@ -13,7 +13,7 @@ from regatta_lib.files import ContractError
 from regatta_lib.items import Document, Fault, Ontology, Requirement
 from regatta_lib.models import Model
 from regatta_lib.params import Measurement, Study
-from regatta_lib.records import Episode, Ruling, Scenario
+from regatta_lib.records import Episode, Ruling, Scenario, cell_of
 from regatta_lib.rulings import (
     ANSWERS,
     Question,
@@ -114,11 +114,6 @@ def by_suite(rows: list) -> dict[str, list]:
     for row in rows:
         groups[row.suite_id].append(row)
     return dict(sorted(groups.items()))
-
-
-def cell_of(suite_id: str) -> str:
-    """The cell a suite was written for."""
-    return suite_id.split(".")[2]
 
 
 async def act(model: Model, study: Measurement, sides: dict[str, JudgeSide], scenarios: list[Scenario]) -> list[Episode]:

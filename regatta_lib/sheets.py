@@ -13,14 +13,13 @@ from openpyxl.cell import Cell
 from openpyxl.styles import Alignment, Font
 from openpyxl.worksheet.datavalidation import DataValidation
 
-from regatta_lib.files import ContractError
+from regatta_lib.files import ZIP_DATE, ContractError
 
 FORMULA = "=+-@\t\r＝＋－＠"
 CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ufffe\uffff]")
 LONGEST = 32_767  # characters a spreadsheet cell holds
 SHEET, INSTRUCTIONS = "sheet", "instructions"
 WIDTHS = {"item": 10, "answer": 12, "reason": 16}
-EPOCH = (1980, 1, 1, 0, 0, 0)
 
 
 def plain(text: str) -> str:
@@ -92,7 +91,7 @@ def _fixed_times(content: bytes) -> bytes:
             data = source.read(name)
             if name == "docProps/core.xml":
                 data = re.sub(rb"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", b"1980-01-01T00:00:00Z", data)
-            target.writestr(zipfile.ZipInfo(name, EPOCH), data, zipfile.ZIP_DEFLATED)
+            target.writestr(zipfile.ZipInfo(name, ZIP_DATE), data, zipfile.ZIP_DEFLATED)
     return buffer.getvalue()
 
 

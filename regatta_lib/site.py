@@ -15,14 +15,13 @@ from posixpath import dirname, join, normpath
 import jinja2
 import nbformat
 from markupsafe import Markup
-from ruamel.yaml import YAML
 
 from regatta_lib import browse, casebook, instruments, items, markup, records, schemas
 from regatta_lib.files import ContractError, file_text
 from regatta_lib.params import read_params
+from regatta_lib.reproduction import stages_in
 
 SOURCE = "site_source"
-FOLDER = "site"
 ASSETS = ("site.css", "site.js")
 DOCUMENTS = ("README.md", "CONTRIBUTING.md", "data/record/PROVENANCE.md")
 CLAIMS = "Claims and where they are checked"
@@ -45,7 +44,7 @@ class Site:
     def __init__(self, root: Path):
         self.root = root
         self.out: dict[str, bytes] = {}
-        pipeline = YAML(typ="safe").load(file_text(root / "dvc.yaml"))["stages"]
+        pipeline = stages_in(root)
         notebooks = sorted(path.stem for path in (root / "notebooks").glob("*.ipynb"))
         self.stages = [name for name in pipeline if name in notebooks] + [name for name in notebooks if name not in pipeline]
         self.purposes = {name: stage.get("desc", "") for name, stage in pipeline.items()}

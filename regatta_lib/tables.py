@@ -46,8 +46,8 @@ def table1(index: pd.DataFrame, audit: pd.DataFrame) -> pd.DataFrame:
 
 
 def table2(pairs: pd.DataFrame) -> pd.DataFrame:
-    """Table II: detection rates by generator and fault category at both stages, n pairs each."""
-    grouped = pairs.groupby(["generator", "category"])
+    """Table II: detection rates by generator and fault category at both stages, over the n pairs with both verdicts."""
+    grouped = pairs.dropna(subset=list(records.STAGES)).groupby(["generator", "category"])
     rates = grouped[list(records.STAGES)].mean().astype(float)
     return rates.assign(n=grouped.size()).reset_index()
 
@@ -84,8 +84,11 @@ def table3(pairs: pd.DataFrame, resampled: Counts, level: float) -> pd.DataFrame
 
 
 def table4(scores: pd.DataFrame) -> pd.DataFrame:
-    """Table IV: mean scores by generator and strategy, and their range over the strategies (V4, strategy ``range``)."""
-    means = scores.groupby(["generator", "strategy"])[list(records.MEASURES)].mean().reset_index()
+    """Table IV: mean scores by generator and strategy, and their range over the strategies (V4, strategy ``range``).
+
+    Where the score of one suite is unresolved, its mean and range are missing too.
+    """
+    means = validity.strategy_means(scores).reset_index()
     ranges = validity.strategy_range(scores).reset_index().assign(strategy="range")
     return pd.concat([means, ranges]).sort_values(["generator", "strategy"], ignore_index=True)[means.columns]
 
@@ -99,13 +102,14 @@ def stage_difference(pairs: pd.DataFrame, resampled: Counts, level: float) -> pd
     rows = []
     for generator, part in pairs.groupby("generator"):
         ordered = part.sort_values(["cell", "suite_id", "fault_id"])
-        gain = resampled[generator]["n10"] - resampled[generator]["n01"]
+        counts = resampled[generator]
+        gain, size = counts["n10"] - counts["n01"], sum(counts.values())
         categories = ordered.drop_duplicates("fault_id")["category"].to_numpy()
         for category in [*sorted(records.FAULT_CATEGORIES), "pooled"]:
             chosen = np.full(len(categories), True) if category == "pooled" else categories == category
             of = part if category == "pooled" else part[part["category"] == category]
             of = of.dropna(subset=list(records.STAGES))
-            low, high = percentile_interval(gain[:, chosen].sum(axis=1) / len(of), level)
+            low, high = percentile_interval(gain[:, chosen].sum(axis=1) / size[:, chosen].sum(axis=1), level)
             delta = int((of["design"] - of["execution"]).sum()) / len(of)
             rows.append(
                 {

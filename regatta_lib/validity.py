@@ -86,5 +86,10 @@ def per_fault_margin(pairs: pd.DataFrame) -> float:
 
 def strategy_range(scores: pd.DataFrame) -> pd.DataFrame:
     """V4: per generator (rows) and measure (columns), the largest minus the smallest of the four strategy means."""
-    means = scores.groupby(["generator", "strategy"])[list(records.MEASURES)].mean()
-    return means.groupby("generator").agg(lambda column: column.max() - column.min())
+    by_generator = strategy_means(scores).groupby("generator")
+    return by_generator.max(skipna=False) - by_generator.min(skipna=False)
+
+
+def strategy_means(scores: pd.DataFrame) -> pd.DataFrame:
+    """Mean of each measure by generator and strategy; a gap where a suite's score is missing."""
+    return scores.groupby(["generator", "strategy"])[list(records.MEASURES)].mean(skipna=False)

@@ -218,6 +218,7 @@ FAILURES = {
     "503": _status(503, "overloaded_error"),
     "504": _status(504, "timeout_error"),
     "400": _status(400, "invalid_request_error"),
+    "404": _status(404, "not_found_error"),
     "redirect": Server._redirect,
     "html": Server._html,
     "cut": Server._cut,

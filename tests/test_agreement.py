@@ -56,6 +56,13 @@ def test_any_three_by_three_table_against_scikit_learn(cells):
     assert -1 <= agreement.gwet_ac1(counts) <= 1
 
 
+def test_kappa_is_defined_wherever_a_rater_used_two_labels_however_rarely():
+    counts = np.array([[199_998, 1], [1, 0]])
+    assert agreement.cohen_kappa(counts) == pytest.approx(-1 / 199_999, rel=1e-4)
+    assert np.isfinite(agreement.weighted_kappa(counts, (0, 1), "linear"))
+    assert np.isnan(agreement.cohen_kappa(np.array([[200_000, 0], [0, 0]])))
+
+
 def test_the_scale_is_declared_and_its_order_matters():
     first, second = [1, 1, 2, 3, 3, 2], [1, 2, 2, 3, 2, 3]
     counts, _ = agreement.contingency(first, second, (1, 2, 3))

@@ -4,7 +4,7 @@ import importlib.util
 
 import numpy as np
 import pytest
-from historical import the_pairs
+from historical import the_pairs, the_scores
 
 from regatta_lib import paths, tables
 
@@ -44,3 +44,24 @@ def test_tables_leave_out_an_unresolved_pair():
     assert tables.table3(pairs, resampled, 0.95).set_index("generator").loc["sonnet4", "pairs"] == 299
     difference = tables.stage_difference(pairs, resampled, 0.95).set_index(["generator", "category"])
     assert difference.loc[("sonnet4", "pooled"), "n"] == 299
+    assert tables.table2(pairs).groupby("generator")["n"].sum().to_dict() == {
+        "gemma26b": 300,
+        "qwen72b": 300,
+        "sonnet4": 299,
+    }
+
+
+def test_an_unresolved_score_leaves_a_gap_in_table_iv():
+    scores = the_scores()
+    scores.loc[(scores["generator"] == "sonnet4") & (scores["strategy"] == "S2"), "rc"] = float("nan")
+    gaps = tables.table4(scores).set_index(["generator", "strategy"])["rc"].isna()
+    assert gaps[gaps].index.tolist() == [("sonnet4", "S2"), ("sonnet4", "range")]
+
+
+def test_an_interval_divides_by_the_pairs_that_were_drawn():
+    """Where every resolved pair is design-only the difference is 1 in every resample, however many are unresolved."""
+    pairs = the_pairs().assign(design=1, execution=0)
+    pairs["execution"] = pairs["execution"].astype("Int64").mask(np.random.default_rng(0).random(len(pairs)) < 0.5)
+    found = tables.stage_difference(pairs, tables.resampled_counts(pairs, tables.Bootstrap(1, 1_000, 0.95)), 0.95)
+    assert (found[["delta", "ci_low", "ci_high"]] == 1).all(axis=None)
+    assert (found["n"] < 0.7 * 300).all()

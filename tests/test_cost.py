@@ -67,7 +67,11 @@ def test_summary(costs):
 
 
 def test_cost_falls_with_detection_at_both_stages(costs):
-    found = cost.calls_by_detected(the_verdicts(), 30)
+    found = cost.calls_by_detected(costs, the_verdicts(), 30, seeded(1, "t"), RESAMPLES, 0.95)
+    assert ((found["least"] <= found["low"]) & (found["low"] <= found["calls"])).all()
+    assert ((found["calls"] <= found["high"]) & (found["high"] <= found["most"])).all()
+    alone = found["suites"] == 1
+    assert (found["low"] == found["high"]).equals(alone)
     assert found.groupby("stage")["suites"].sum().to_dict() == {"design": 180, "execution": 180}
     for _, part in found.groupby("stage"):
         assert part.sort_values("detected")["calls"].is_monotonic_decreasing

@@ -13,10 +13,11 @@ def drawings():
     items = item_analysis.difficulty_table(the_verdicts(), the_index(), areas, 0.95)
     profile = profile_stability.profile_table(the_pairs(), 0.95)
     costs = cost.suite_costs(the_verdicts(), 30)
+    by_detected = cost.calls_by_detected(costs, the_verdicts(), 30, np.random.default_rng(0), 200, 0.95)
     return {
         "v1": lambda: diagnostic_figures.difficulty_curve(items, 3.5),
         "v2": lambda: diagnostic_figures.execution_profiles(profile, 3.5),
-        "cost": lambda: diagnostic_figures.cost_by_quality(costs, 150, 3.5, np.random.default_rng(0), 0.95),
+        "cost": lambda: diagnostic_figures.cost_by_quality(costs, by_detected, 150, 3.5),
     }
 
 

@@ -55,14 +55,17 @@ MADE = {
     "make notebooks": "notebooks/verification.ipynb",
     "make lock": "pip compile --universal --generate-hashes",
 }
+# Run by hand before a release, because of what they need.
+BY_HAND = {
+    "make smoke": "two more packages and some minutes; tests/test_llamacpp.py runs that server where they are installed",
+    "conda env create -f environment.yml": "conda; tests/test_pipeline.py compares its lock with ours",
+}
 # Too slow, or in need of a network or an answerer: what covers each, a test or a line of .ci/run.
 COVERED = {
     "make repro": ".ci/run",
     "make test": ".ci/run",
-    "make smoke": "tests/test_llamacpp.py::test_bounds_make_even_this_model_give_a_suite_of_the_right_form",
     "dvc repro": "tests/test_archive.py::test_a_stage_runs_with_dvc_in_the_unpacked_archive",
     "dvc repro --force": "tests/test_archive.py::test_a_stage_runs_with_dvc_in_the_unpacked_archive",
-    "conda env create -f environment.yml": "tests/test_pipeline.py::test_the_conda_environment_resolves_to_the_same_lock",
     "regatta cell check data/instruments/fr_banking --freeze": (
         "tests/test_cells.py::test_a_change_after_the_freeze_is_named_and_a_new_freeze_is_a_decision"
     ),
@@ -153,7 +156,12 @@ def test_every_document_has_been_read():
 @pytest.mark.parametrize("command", said())
 def test_every_command_is_run_or_covered_and_exists(command):
     assert unknown_part(command) is None, f"no {unknown_part(command)} in {command}"
-    assert PLACEHOLDER.search(command) or command.count(" ") == 0 or command in {*RUN, *MADE, *COVERED} or is_group(command)
+    assert (
+        PLACEHOLDER.search(command)
+        or command.count(" ") == 0
+        or command in {*RUN, *MADE, *COVERED, *BY_HAND}
+        or is_group(command)
+    )
 
 
 def is_group(command):

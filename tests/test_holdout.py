@@ -69,13 +69,6 @@ def test_a_withheld_regulation_leaves_no_rule_of_its_own_in_the_ontology(ontolog
         holdout.without(ontology, ["basel"])
 
 
-def test_the_manifest_states_what_was_withheld_and_how(ontologies):
-    shown = holdout.manifest(ontologies["eu_banking"], 3, 0.2)
-    assert list(shown) == ["cell", "replication", "share", "seed", "regulations", "withheld"]
-    assert shown["withheld"] == list(holdout.withhold("eu_banking", 3, shown["regulations"], 0.2))
-    assert json.loads(json.dumps(shown)) == shown
-
-
 def test_coverage_is_told_seen_from_unseen():
     mapping = {"a": ["R1", "R2"], "b": ["R2", "R3"], "c": ["R4"], "d": []}
     covered = {"R1": 1, "R2": 1, "R3": 0, "R4": None, "R5": 1}

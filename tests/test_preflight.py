@@ -64,12 +64,26 @@ def test_a_failing_server_has_not_refused_sampling(tmp_path, monkeypatch, protoc
 
 
 @PROTOCOLS
-def test_a_server_too_busy_for_the_schema_request_has_not_refused_schemas(tmp_path, monkeypatch, protocol):
+@pytest.mark.parametrize("failure", ["404", "500"])
+def test_a_server_that_breaks_on_schemas_and_answers_plain_requests_has_none(tmp_path, monkeypatch, protocol, failure):
     monkeypatch.setattr(Retry, "wait", lambda *_: 0.0)
     transcripts = Transcripts(tmp_path)
-    with Server(["ok"] + ["429"] * Retry.tries) as server:
-        with pytest.raises(PreflightError, match="judge: HTTP 429"):
+    features = {"tools", "response_format", "output_config"}
+    with Server(lambda number, body: failure if features & body.keys() else "ok") as server:
+        found = asyncio.run(preflight(endpoint(server, protocol), transcripts))
+    transcripts.close()
+    assert found.endpoint.structured == "prompt"
+
+
+@PROTOCOLS
+@pytest.mark.parametrize("failure", ["429", "500", "503"])
+def test_a_server_that_stops_answering_has_not_refused_schemas(tmp_path, monkeypatch, protocol, failure):
+    monkeypatch.setattr(Retry, "wait", lambda *_: 0.0)
+    transcripts = Transcripts(tmp_path)
+    with Server(["ok"] + [failure] * 2 * Retry.tries) as server:
+        with pytest.raises(PreflightError, match=f"judge: HTTP {failure}"):
             asyncio.run(preflight(endpoint(server, protocol), transcripts))
+        server.script = lambda number, body: "ok"
         found = asyncio.run(preflight(endpoint(server, protocol), transcripts))
     transcripts.close()
     assert found.endpoint.structured == "schema"

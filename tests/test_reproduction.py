@@ -2,7 +2,7 @@ import subprocess
 
 import pytest
 
-from regatta_lib import paths, reproduction
+from regatta_lib import paths, reproduction, stages
 from regatta_lib.files import ContractError
 
 
@@ -125,3 +125,28 @@ def test_what_was_there_is_put_back_when_a_stage_fails(tmp_path):
         reproduction.run_pipeline(tmp_path)
     assert (tmp_path / "b").read_text() == "from an earlier run"
     assert not list(tmp_path.glob(".aside-*"))
+
+
+def test_a_stage_of_this_repository_runs_in_the_worker_and_its_failure_is_one_line(monkeypatch, capsys):
+    asked = []
+    monkeypatch.setattr(stages, "run_stage", asked.append)
+    assert reproduction.run_command("python -m regatta_lib stage tables", paths.ROOT) == 0
+    assert asked == ["tables"] and capsys.readouterr().out == "stage tables\n"
+
+    def dies(name):
+        raise RuntimeError("Kernel died")
+
+    monkeypatch.setattr(stages, "run_stage", dies)
+    assert reproduction.run_command("python -m regatta_lib stage tables", paths.ROOT) == 2
+    assert capsys.readouterr().err == "regatta: Kernel died\n"
+
+
+def test_every_stage_of_this_repository_is_run_in_a_worker():
+    commands = {name: stage["cmd"] for name, stage in reproduction.stages_in(paths.ROOT).items()}
+    assert commands == {name: f"{reproduction.OWN}{name}" for name in commands}
+
+
+def test_a_worker_that_dies_is_named(tmp_path, monkeypatch):
+    pipeline(tmp_path, first=([], ["a"], "kill -9 $PPID"))
+    with pytest.raises(ContractError, match=r"dvc\.yaml: stage first: BrokenProcessPool: "):
+        reproduction.run_pipeline(tmp_path)
