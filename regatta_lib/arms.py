@@ -1,8 +1,8 @@
 """Studies with arms: what a fault changes, whether faults interact, and how often a suite accuses a correct agent.
 
-The paper's execution stage runs the agent with all five faults of a cell (arm ``joint``) and has no unmodified agent, so
-it can't tell a mutation's effect from ordinary failure (§II-A, §III). With the arms ``control`` (no fault) and ``single``
-(one fault) the same targets and scenarios give those effects as paired differences.
+The paper's execution stage runs the agent with all five faults of a cell (arm ``joint``) and has no control, so it
+can't tell a mutation's effect from ordinary failure (§II-A, §III). With the arms ``control`` (every correct behavior) and
+``single`` (one faulty behavior) the same targets and scenarios give those effects as paired differences.
 """
 
 import numpy as np

@@ -21,7 +21,7 @@ def figure_audit(shares: pd.DataFrame, width: float) -> Figure:
     rows = {**records.CELLS, "all": "all five cells", "paper": "the paper's own audit"}
     table = shares.pivot(index="cell", columns="audit_class")
     with matplotlib.rc_context(STYLE):
-        figure = Figure(figsize=(width, width * 0.42), layout="constrained")
+        figure = Figure(figsize=(width, width * 0.66), layout="constrained")
         axes = figure.subplots()
         positions = [place + 0.4 * (place >= len(records.CELLS)) for place in range(len(rows))]
         left = pd.Series(0.0, index=list(rows))
@@ -39,8 +39,8 @@ def figure_audit(shares: pd.DataFrame, width: float) -> Figure:
         axes.set_ylim(max(positions) + 0.5, -0.5)
         axes.set_xlim(0, 1)
         axes.set_xticks([0, 0.25, 0.5, 0.75, 1], ["0", "25", "50", "75", "100"])
-        axes.set_xlabel("share of requirements, percent (counts in the bars)")
+        axes.set_xlabel("percent of requirements (bars: counts)")
         axes.tick_params(axis="y", length=0)
         axes.spines["left"].set_visible(False)
-        figure.legend(loc="outside upper center", ncols=4, frameon=False, handlelength=1.2, columnspacing=1.2)
+        figure.legend(loc="outside upper center", ncols=4, frameon=False, handlelength=1.1, columnspacing=1)
     return figure

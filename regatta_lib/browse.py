@@ -1,12 +1,14 @@
 """What the site's browsers and its first page show: reference values with their formulas and cells, items, key numbers."""
 
 import json
+import re
 from pathlib import Path
 
 import pandas as pd
 
 from regatta_lib.contracts import AUDIT, FAULTS, INDEX, REPORT, SCORES, SUITES
 from regatta_lib.files import file_text
+from regatta_lib.params import read_params
 from regatta_lib.records import cell_of
 from regatta_lib.reference import read_published_values, read_reference_values
 
@@ -48,6 +50,32 @@ FORMULAS = {
     "cells": (r"\frac{1}{n} \sum_{S} RC(S)", "mean coverage over the generator's suites of the cell"),
 }
 TABLE_KEYS = {"table2": ["generator", "category"], "table3": ["generator"], "table4": ["generator", "strategy"]}
+
+
+DECIMALS = 4
+NUMERIC = re.compile(r"-?\d*\.?\d+(e[-+]?\d+)?", re.I)
+
+
+def shown_column(values: list[str]) -> tuple[bool, list[str]]:
+    """Whether a column of a CSV file is one of numbers, and its cells as a page shows them.
+
+    Where a number has more than ``DECIMALS`` decimals, those of the column are rounded to as many (below that: two
+    significant digits); a cell of numbers that is empty is an en dash. Other columns stay as they are.
+    """
+    given = [value for value in values if value]
+    if not given or not all(NUMERIC.fullmatch(value) for value in given):
+        return False, values
+    long = any("e" in value.lower() or len(value.partition(".")[2]) > DECIMALS for value in given)
+    return True, [_rounded(value) if long else value or "\N{EN DASH}" for value in values]
+
+
+def _rounded(value: str) -> str:
+    if not value:
+        return "\N{EN DASH}"
+    if re.fullmatch(r"-?\d+", value):
+        return value
+    number = float(value)
+    return f"{number:.{DECIMALS}f}" if number == 0 or abs(number) >= 10**-DECIMALS else f"{number:.1e}"
 
 
 def formula_of(key: str) -> str:
@@ -155,7 +183,10 @@ def key_numbers(root: Path) -> dict[str, object]:
     published = read_published_values(root / "data/reference")
     audit = AUDIT.read(root / "data/instruments/audit.csv")
     items, faults = (audit[audit["role"] == role] for role in ("requirement", "fault"))
+    drawn = pd.read_csv(root / "figures/figure2.csv").set_index("category")["n"]
     return {
+        "level": read_params(root / "params.yaml").base.level,
+        "drawn": {"category": int(drawn.drop("pooled").iloc[0]), "pooled": int(drawn["pooled"].iloc[0])},
         "suites": len(suites),
         "scenarios": int(suites["scenarios"].sum()),
         "requirements": int(tables["table1"]["items"].sum()),

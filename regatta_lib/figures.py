@@ -94,30 +94,35 @@ def figure2(difference: pd.DataFrame, width: float) -> Figure:
     return figure
 
 
+WIDTH, HEIGHT = 0.2, 0.215
+ROWS = (0.765, 0.515, 0.265, 0.015)
+BETWEEN = 0.39
 BOXES = {
-    "checklist": (0.00, 0.68, "Checklist", "{items} requirements\nwith sources"),
-    "audit": (0.00, 0.35, "Source audit", "every item against\nthe rule in force"),
-    "corpus": (0.00, 0.02, "Fault corpus", "{faults} seeded faults\nin {categories} categories"),
-    "suites": (0.285, 0.35, "Suites", "{strategies} strategies,\n{scenarios} scenarios each"),
-    "episodes": (0.285, 0.02, "Episodes", "the faulted agent\nanswers each scenario"),
-    "coverage": (0.535, 0.68, "Coverage", "does a scenario\ncover the rule?"),
-    "design": (0.535, 0.35, "Design stage", "would a scenario\nexpose the fault?"),
-    "execution": (0.535, 0.02, "Execution stage", "did the answer\nexpose the fault?"),
-    "vector": (0.81, 0.35, "Evidence vector", "RC, FDR$_d$, FDR$_e$,\nISS, AC"),
+    "checklist": (0.00, ROWS[1], "Checklist", "{items} requirements\nwith sources"),
+    "audit": (0.00, ROWS[2], "Source audit", "every item against\nthe rule in force"),
+    "corpus": (0.00, ROWS[3], "Fault corpus", "{faults} seeded faults\nin {categories} categories"),
+    "suites": (0.268, BETWEEN, "Suites", "{strategies} strategies,\n{scenarios} scenarios each"),
+    "episodes": (0.268, ROWS[3], "Episodes", "the faulted agent\nanswers each scenario"),
+    "form": (0.535, ROWS[0], "Specificity, adversarial", "how concrete is it?\nwhat does it attack?"),
+    "coverage": (0.535, ROWS[1], "Coverage", "does a scenario\ncover the rule?"),
+    "design": (0.535, ROWS[2], "Design stage", "would a scenario\nexpose the fault?"),
+    "execution": (0.535, ROWS[3], "Execution stage", "did the answer\nexpose the fault?"),
+    "vector": (0.80, BETWEEN, "Evidence vector", "RC, FDR$_d$, FDR$_e$,\nISS, AC"),
 }
 ARROWS = [
     ("audit", "checklist"),
     ("audit", "corpus"),
     ("suites", "episodes"),
+    ("suites", "form"),
     ("suites", "coverage"),
     ("suites", "design"),
     ("episodes", "execution"),
+    ("form", "vector"),
     ("coverage", "vector"),
     ("design", "vector"),
     ("execution", "vector"),
 ]
-WIDTH, HEIGHT = 0.185, 0.27
-HARNESS = (0.262, -0.03, 0.481, 1.03)
+HARNESS = (0.25, -0.03, 0.503, 1.04)
 
 
 def figure1(index: pd.DataFrame, suites: pd.DataFrame, width: float) -> Figure:
@@ -134,9 +139,9 @@ def figure1(index: pd.DataFrame, suites: pd.DataFrame, width: float) -> Figure:
         "scenarios": suites["scenarios"].max(),
     }
     with matplotlib.rc_context(STYLE):
-        figure = Figure(figsize=(width, width * 0.37))
-        axes = figure.add_axes((0.005, 0.02, 0.99, 0.90))
-        axes.set(xlim=(-0.003, 1.0), ylim=(-0.04, 1.01))
+        figure = Figure(figsize=(width, width * 0.44))
+        axes = figure.add_axes((0.005, 0.01, 0.99, 0.92))
+        axes.set(xlim=(-0.003, 1.003), ylim=(-0.04, 1.02))
         axes.axis("off")
         x, y, breadth, height = HARNESS
         axes.add_patch(_rounded(x, y, breadth, height, facecolor="#f4f4f4", edgecolor=FAINT, linewidth=0.7))
@@ -158,8 +163,8 @@ def _rounded(x: float, y: float, width: float, height: float, **style: object) -
 def _box(axes: Axes, x: float, y: float, title: str, text: str, fill: str, dashed: bool) -> None:
     line = "--" if dashed else "-"
     axes.add_patch(_rounded(x, y, WIDTH, HEIGHT, facecolor=fill, edgecolor=INK, linewidth=0.7, linestyle=line))
-    axes.text(x + WIDTH / 2, y + HEIGHT - 0.055, title, ha="center", va="center", weight="bold")
-    axes.text(x + WIDTH / 2, y + 0.085, text, ha="center", va="center", fontsize=6.3, linespacing=1.25)
+    axes.text(x + WIDTH / 2, y + HEIGHT - 0.045, title, ha="center", va="center", weight="bold")
+    axes.text(x + WIDTH / 2, y + 0.072, text, ha="center", va="center", fontsize=6.3, linespacing=1.25)
 
 
 def _arrow(start: tuple[float, float], end: tuple[float, float]) -> FancyArrowPatch:

@@ -7,6 +7,8 @@ All text counts as untrusted. Markup inside Markdown is shown as text; HTML of a
 import html
 import re
 from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import chain
 from posixpath import normpath, relpath
 
 import bleach
@@ -47,9 +49,14 @@ KEPT_ATTRIBUTES = {
     *((cell, name) for cell in ("td", "th") for name in ("colspan", "rowspan")),
 }
 LONG = 40
+PROSE = 80
 WEB = re.compile(r"https?://[^\s<>\"]+")
 HIDDEN = re.compile(r"<(style|script)\b.*?</\1\s*>", re.I | re.S)
-NUMBER = re.compile(r"<td>(\s*(?:[-−+]?[\d,]+(?:\.\d+)?(?:e[-+]?\d+)? ?%?|NaN|&lt;NA&gt;)\s*)</td>", re.I)
+NUMBER = re.compile(r"[-−+]?(\d[\d,]*(\.\d*)?|\.\d+)(e[-+]?\d+)? ?%?", re.I)
+MISSING = re.compile(r"nan|nat|&lt;na&gt;|<na>", re.I)
+NONE = "\N{EN DASH}"
+ROW = re.compile(r"(<tr[^>]*>)(.*?)(?=</tr>)", re.S)
+CELL = re.compile(r"<(t[hd])([^>]*)>(.*?)</t[hd]>", re.S)
 
 Resolve = Callable[[str], str]
 
@@ -67,20 +74,82 @@ def code(source: str, language: str) -> str:
     return highlight(source, get_lexer_by_name(language), HtmlFormatter(nowrap=True))
 
 
+@dataclass(frozen=True)
+class _Cell:
+    """A cell of a table: its place, its element (th or td) with attributes, and its content."""
+
+    row: int
+    column: int
+    tag: str
+    attributes: str
+    content: str
+
+    @property
+    def text(self) -> str:
+        """The content without markup."""
+        return re.sub(r"<[^>]+>", "", self.content).strip()
+
+    def html(self, kind: str) -> str:
+        """The cell as HTML with a class, if it has none yet."""
+        mark = f' class="{kind}"' if kind and "class=" not in self.attributes else ""
+        return f"<{self.tag}{self.attributes}{mark}>{self.content}</{self.tag}>"
+
+
+def _cells(rows: list[str]) -> list[list[_Cell]]:
+    """The cells of each row with their columns: a cell that spans rows or columns moves those after it."""
+    taken: set[tuple[int, int]] = set()
+    found = []
+    for row, line in enumerate(rows):
+        column, cells = 0, []
+        for tag, attributes, content in CELL.findall(line):
+            while (row, column) in taken:
+                column += 1
+            down, across = (
+                int(span[1]) if (span := re.search(rf'{name}="(\d+)"', attributes)) else 1 for name in ("rowspan", "colspan")
+            )
+            taken |= {(row + below, column + beside) for below in range(down) for beside in range(across)}
+            missing = tag == "td" and MISSING.fullmatch(content.strip())
+            cells.append(_Cell(row, column, tag, attributes, NONE if missing else content))
+            column += across
+        found.append(cells)
+    return found
+
+
+def _kind(texts: list[str]) -> str:
+    """What a column holds: ``number`` if every cell is one or has none, ``prose`` if a text is long, else nothing."""
+    given = [text for text in texts if text not in ("", NONE)]
+    if given and all(NUMBER.fullmatch(text) for text in given):
+        return "number"
+    return "prose" if any(len(text) > PROSE for text in given) else ""
+
+
 def _aligned(found: re.Match) -> str:
-    """A table with its numbers, and the heads of columns that hold one, marked as numbers; in a box of its own."""
-    head, mark, body = NUMBER.sub(r'<td class="number">\1</td>', found[1]).partition("</thead>")
-    rows = [re.findall(r"<t[hd][^>]*>", row) for row in body.split("</tr>")]
-    numeric = [any("number" in cell for cell in column) for column in zip(*filter(None, rows), strict=False)]
-    heads = re.findall(r"<th>", head)
-    if len(heads) == len(numeric):
-        marks = iter(numeric)
-        head = re.sub(r"<th>", lambda _: '<th class="number">' if next(marks) else "<th>", head)
-    return f'<div class="wide" tabindex="0" role="region" aria-label="table"><table>{head}{mark}{body}</table></div>'
+    """A table whose columns are marked, heads included, as numbers or prose; in a box of its own."""
+    rows = _cells([line for _, line in ROW.findall(found[1])])
+    columns: dict[int, list[str]] = {}
+    for cell in chain.from_iterable(rows):
+        if cell.tag == "td" and "colspan" not in cell.attributes:
+            columns.setdefault(cell.column, []).append(cell.text)
+    kinds = {column: _kind(texts) for column, texts in columns.items()}
+    heads = found[1].partition("</thead>")[0].count("<tr") if "</thead>" in found[1] else 0
+    lines = iter(
+        "".join(
+            cell.html(
+                "" if "colspan" in cell.attributes or (cell.tag == "th" and row >= heads) else kinds.get(cell.column, "")
+            )
+            for cell in cells
+        )
+        for row, cells in enumerate(rows)
+    )
+    body = ROW.sub(lambda line: line[1] + next(lines), found[1])
+    return f'<div class="wide" tabindex="0" role="region" aria-label="table"><table>{body}</table></div>'
 
 
 def wide_tables(text: str) -> str:
-    """Put each table into a box that scrolls by itself, reachable by keyboard, and align its numbers."""
+    """Put each table into a box that scrolls by itself, reachable by keyboard, and align its columns of numbers.
+
+    A missing value (NaN, <NA>) is printed as an en dash.
+    """
     return re.sub(r"<table[^>]*>(.*?)</table>", _aligned, text, flags=re.S)
 
 

@@ -10,6 +10,7 @@ import json
 import re
 from collections import Counter
 from dataclasses import dataclass
+from decimal import ROUND_HALF_UP, Decimal
 from pathlib import Path
 
 import typst
@@ -33,7 +34,6 @@ DIGITS = dict.fromkeys(("mean", "calls", "slope", "position"), 1) | dict.fromkey
     (*P_VALUES, *INTERVALS, *AGREEMENTS, *BOOTSTRAP_SHARES), 3
 )
 """Decimals by column; all others have two."""
-
 
 PUBLISHED = "data/reference/published_values.csv"
 DESIGN = ("design/", "audit/", "retest/", "cost/")
@@ -134,6 +134,11 @@ def rows(root: Path, path: str) -> list[dict[str, str]]:
     return read
 
 
+def rounded(text: str, digits: int) -> str:
+    """A number in decimal text with so many decimals, halves away from zero, as in the tables of the report (style.typ)."""
+    return f"{Decimal(text).quantize(Decimal(1).scaleb(-digits), ROUND_HALF_UP) + 0:f}"
+
+
 def shown(text: str, column: str, digits: dict[str, int] = DIGITS, counts: bool = False) -> str | None:
     """A cell as it is printed: counts with commas, rates with the decimals of their column, None for a text."""
     try:
@@ -145,7 +150,7 @@ def shown(text: str, column: str, digits: dict[str, int] = DIGITS, counts: bool 
     elif column in P_VALUES and value < 0.001:
         printed = "< 0.001"
     else:
-        printed = f"{value:.{digits.get(column, 2)}f}"
+        printed = rounded(text, digits.get(column, 2))
     return printed.replace("-", "\N{MINUS SIGN}")
 
 
@@ -220,6 +225,8 @@ def derived(root: Path) -> dict[str, Number]:
     mcnemar = rows(root, tests)
     raw, adjusted = (sum(float(row[p]) < SIGNIFICANT for row in mcnemar) for p in ("p", "p_adjusted"))
     decided = [row for row in rows(root, audit) if row["agreed"] == "no"]
+    rechecked = [row for row in rows(root, audit) if row["recheck_class"]]
+    changed = [row for row in rechecked if row["recheck_class"] != (row["adjudicated_class"] or row["first_class"])]
     later = [row for row in decided if row["adjudicated_class"] == max(row["first_class"], row["second_class"])]
     never = max(float(row["high"]) for row in rows(root, items) if row["covered"] == "0")
     tables = {tuple(row[count] for count in ("n11", "n10", "n01", "n00")) for row in rows(root, rebuilt)}
@@ -232,6 +239,9 @@ def derived(root: Path) -> dict[str, Number]:
         "mcnemar/raw": (raw, f"{tests}: rows with p below the line"),
         "mcnemar/adjusted": (adjusted, f"{tests}: rows with p_adjusted below the line"),
         "audit/adjudicated_later": (len(later), f"{audit}: agreed = no, adjudicated_class the later one by alphabet"),
+        "audit/rechecked": (len(rechecked), f"{audit}: rows with a recheck_class"),
+        "audit/rechecked_disputed": (sum(row in decided for row in rechecked), f"{audit}: rechecked rows where agreed = no"),
+        "audit/recheck_changed": (len(changed), f"{audit}: recheck_class unlike adjudicated_class, or first_class without"),
         "never_covered/high": (f"{never:.2f}", f"{items}: covered = 0: high"),
         "reconstruction/tables": (len(tables), f"{rebuilt}: different n11, n10, n01, n00"),
         "readings/executions": (fewest.split()[0], f"{readings}: {fewest}"),
@@ -244,6 +254,8 @@ def derived(root: Path) -> dict[str, Number]:
     separated = rows(root, separation := "data/validity/separation.csv")
     detection = [float(row["p_adjusted"]) for row in separated if row["measure"] in ("fdr_design", "fdr_execution")]
     place = f"{separation}: fdr_design, fdr_execution: rows"
+    null = next(column for column in separated[0] if re.fullmatch(r"null_\d+", column))
+    found["v4/null_level"] = (f"{null[5:]}\N{NO-BREAK SPACE}%", f"{separation}: name of the column {null}")
     found["separating/detection_of"] = (len(detection), place)
     found["separating/detection"] = (sum(p < SIGNIFICANT for p in detection), f"{place} with p_adjusted below the line")
     for row in rows(root, quality := "data/cost/quality.csv"):

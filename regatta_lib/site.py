@@ -230,8 +230,10 @@ def add_tables(site: Site) -> None:
     """A page for each linked CSV file, on which every cell has an address: ``#r<row>c<column>``, both from 1."""
     for path, page in sorted(site.tables.items()):
         header, *rows = csv.reader(io.StringIO(file_text(site.root / path)))
-        numeric = [all(re.fullmatch(r"-?[\d.]+(e-?\d+)?|", row[column]) for row in rows) for column in range(len(header))]
-        site.add(page, "table.html", path, path=path, header=header, rows=rows, numeric=numeric)
+        columns = [browse.shown_column([row[column] for row in rows]) for column in range(len(header))]
+        cells = [[(value, columns[place][1][number]) for place, value in enumerate(row)] for number, row in enumerate(rows)]
+        numeric = [numbers for numbers, _ in columns]
+        site.add(page, "table.html", path, path=path, header=header, rows=cells, numeric=numeric)
 
 
 def build(root: Path) -> dict[str, bytes]:

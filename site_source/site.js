@@ -17,7 +17,8 @@ function theme() {
   const button = one("#theme");
   const system = matchMedia("(prefers-color-scheme: dark)");
   const dark = () => (document.documentElement.dataset.theme || (system.matches ? "dark" : "light")) === "dark";
-  const show = () => button.setAttribute("aria-pressed", String(dark()));
+  // The button says what it does.
+  const show = () => { button.textContent = dark() ? "Light theme" : "Dark theme"; };
   button.hidden = false;
   button.addEventListener("click", () => {
     const chosen = dark() ? "light" : "dark";
@@ -127,7 +128,7 @@ function values() {
     const button = element("button", row.key, { type: "button", "aria-expanded": "false" });
     const head = element("th", "", { scope: "row" });
     head.append(button);
-    line.append(head, element("td", row.value, { class: "number" }), element("td", row.recomputed, { class: "number" }), element("td", row.status, { class: "status" }));
+    line.append(head, element("td", row.value, { class: "number", "data-label": "expected" }), element("td", row.recomputed || "–", { class: "number", "data-label": "recomputed" }), element("td", row.status, { class: "status" }));
     button.addEventListener("click", () => {
       const open = button.getAttribute("aria-expanded") === "true";
       button.setAttribute("aria-expanded", String(!open));

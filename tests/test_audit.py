@@ -12,12 +12,17 @@ import pytest
 from matplotlib import font_manager
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
+from matplotlib.text import Text
 
 from regatta_lib import audit, audit_figure, audit_report, figures, ledger, paths, records, schemas, tables
 from regatta_lib.contracts import AUDIT, AUDIT_AGREEMENT, AUDIT_SHARES, CELL_AUDIT, INDEX, Contract
 from regatta_lib.items import AUDIT_CLASSES
 from regatta_lib.params import read_params
 from regatta_lib.stats import seeded
+
+WIDTH = 3.5
+COLUMN = 3.29
+"""Inches: the figure as drawn, and the column of the report that it is printed in."""
 
 
 @pytest.fixture(scope="module")
@@ -169,18 +174,25 @@ def test_vietnamese_survives_a_pdf_figure():
 def test_the_figure_is_the_same_bytes_on_every_run_and_as_committed(table, tmp_path):
     shares = audit.audit_shares(table)
     for name in ("first", "second"):
-        figures.save(audit_figure.figure_audit(shares, 6.0), tmp_path, name, 72)
+        figures.save(audit_figure.figure_audit(shares, WIDTH), tmp_path, name, 72)
     for suffix in ("svg", "pdf", "png"):
         assert (tmp_path / f"first.{suffix}").read_bytes() == (tmp_path / f"second.{suffix}").read_bytes()
-    figures.save(audit_figure.figure_audit(shares, 6.0), tmp_path, "committed", 300)
+    figures.save(audit_figure.figure_audit(shares, WIDTH), tmp_path, "committed", 300)
     assert (tmp_path / "committed.svg").read_bytes() == (paths.FIGURES / "audit.svg").read_bytes()
 
 
 def test_the_figure_prints_each_count_once(table):
-    figure = audit_figure.figure_audit(audit.audit_shares(table), 6.0)
+    figure = audit_figure.figure_audit(audit.audit_shares(table), WIDTH)
     shown = [int(text.get_text()) for text in figure.axes[0].texts]
     assert sum(shown) == 3 * 125
     assert [line.get_text() for line in figure.legends[0].get_texts()] == list(AUDIT_CLASSES.values())
+
+
+def test_the_type_of_the_figure_is_legible_in_the_report(table):
+    notebook = (paths.NOTEBOOKS / "instruments.ipynb").read_text("utf-8")
+    assert f"audit_figure.figure_audit(shares, {WIDTH})" in notebook
+    texts = audit_figure.figure_audit(audit.audit_shares(table), WIDTH).findobj(Text)
+    assert min(text.get_fontsize() for text in texts if text.get_text()) * COLUMN / WIDTH > 6
 
 
 def test_the_shades_of_the_classes_differ_in_grey():

@@ -60,6 +60,20 @@ def test_the_formula_of_a_key(key, formula):
     assert browse.formula_of(key) == formula
 
 
+@pytest.mark.parametrize(
+    ("values", "numeric", "shown"),
+    [
+        (["0.21666666666666667", "0.25", "1.0", "22"], True, ["0.2167", "0.2500", "1.0000", "22"]),
+        (["0.25", "", "1"], True, ["0.25", "–", "1"]),
+        (["1.6168121721594925e-07", "-0.5", "0.0"], True, ["1.6e-07", "-0.5000", "0.0000"]),
+        (["0.123456", "S1"], False, ["0.123456", "S1"]),
+        (["", ""], False, ["", ""]),
+    ],
+)
+def test_a_column_of_a_file_is_shown_with_one_number_of_decimals(values, numeric, shown):
+    assert browse.shown_column(values) == (numeric, shown)
+
+
 def test_key_numbers():
     numbers = browse.key_numbers(paths.ROOT)
     assert numbers["suites"] == 180
@@ -68,6 +82,7 @@ def test_key_numbers():
     assert sum(numbers["status"].values()) == numbers["printed"] == 95
     assert set(numbers["agreement"]) == set(records.GENERATORS)
     assert sum(numbers["classes"].values()) == 125
+    assert (numbers["level"], numbers["drawn"]) == (0.95, {"category": 60, "pooled": 300})
 
 
 def test_what_the_first_page_says_in_words_is_so():

@@ -247,7 +247,7 @@ def test_the_readme_has_the_order_people_need():
     headings = re.findall(r"^## (.+)$", (paths.ROOT / "README.md").read_text(encoding="utf-8"), re.M)
     wanted = [
         "Run",
-        "Verify without running anything",
+        "Verify without the pipeline",
         "Read",
         "Evaluate my suite",
         "Add a cell",

@@ -49,3 +49,10 @@ def test_the_font_has_the_vietnamese_letters():
         if not font.get_char_index(ord(letter))
     ]
     assert not missing
+
+
+def test_every_judge_of_figure1_is_fed_and_feeds_the_vector():
+    judges = {name for name, (x, *_) in figures.BOXES.items() if x == figures.BOXES["design"][0]}
+    assert judges == {"form", "coverage", "design", "execution"}
+    assert {start for start, end in figures.ARROWS if end == "vector"} == judges
+    assert judges <= {end for _, end in figures.ARROWS}

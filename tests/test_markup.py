@@ -56,7 +56,35 @@ def test_the_head_of_a_column_of_numbers_is_aligned_with_it():
     text = markup.clean(f"<table>{head}<tbody><tr><th>0</th><td>a</td><td>1</td></tr></tbody></table>")
     assert '<th></th><th>name</th><th class="number">n</th>' in text
     two = "<thead><tr><th>a</th><th>b</th></tr><tr><th>c</th><th>d</th></tr></thead>"
-    assert '<th class="number">' not in markup.clean(f"<table>{two}<tbody><tr><td>1</td><td>2</td></tr></tbody></table>")
+    text = markup.clean(f"<table>{two}<tbody><tr><td>1</td><td>x</td></tr></tbody></table>")
+    assert re.findall(r'<th class="number">(.*?)</th>', text) == ["a", "c"]
+
+
+def aligned(*rows):
+    """The texts of the number cells of a table with these rows."""
+    lines = "".join(f"<tr>{''.join(f'<td>{cell}</td>' for cell in row)}</tr>" for row in rows)
+    return re.findall(r'<td class="number">(.*?)</td>', markup.clean(f"<table>{lines}</table>"))
+
+
+def test_a_column_is_aligned_as_a_whole():
+    assert aligned((".86", "+.04"), ("1", "−2"), ("69%", "1e-9")) == [".86", "+.04", "1", "−2", "69%", "1e-9"]
+    assert aligned((".86",), ("24+46",)) == []
+    assert aligned(("868",), ("868, 869",)) == []
+
+
+def test_a_missing_value_is_an_en_dash():
+    assert aligned(("NaN", "&lt;NA&gt;", "nan"), ("1", "2", "3")) == ["–", "–", "–", "1", "2", "3"]
+    assert "<td>–</td>" in markup.clean("<table><tr><td>NaN</td></tr><tr><td>a</td></tr></table>")
+    assert "<th>nan</th>" in markup.clean("<table><tr><th>nan</th></tr></table>")
+
+
+def test_cells_that_span_keep_the_columns_in_order():
+    rows = '<tr><th rowspan="2">a</th><td>x</td><td>1</td></tr><tr><td>y</td><td>2</td></tr><tr><td colspan="3">3</td></tr>'
+    assert re.findall(r'<td class="number">(.*?)</td>', markup.clean(f"<table>{rows}</table>")) == ["1", "2"]
+
+
+def test_long_texts_get_room():
+    assert '<td class="prose">' in markup.clean(f"<table><tr><td>{'reason ' * 20}</td></tr></table>")
 
 
 def test_a_formula_becomes_mathml():

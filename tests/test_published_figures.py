@@ -1,8 +1,8 @@
 """Every figure of the paper that the record determines, at printed precision, by name and place.
 
 Places are those of arXiv:2610.30924v1. Figures of the current-model retest, the second judge and the human labels are
-not here: the public release does not hold what they are made of. Those that pin down counts are in test_consistency.py
-and test_reconstruction.py.
+not here: the public release does not hold what they are made of. Those consistent with a list of tables are in
+test_consistency.py and test_reconstruction.py.
 """
 
 from fractions import Fraction

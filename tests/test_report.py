@@ -157,6 +157,26 @@ def test_the_recomputed_figures_are_told_apart_by_what_they_are(numbers):
     ).format(**kinds) in badges
 
 
+def test_the_second_look_of_the_audit_is_counted(numbers):
+    keys = ("audit/rechecked", "audit/rechecked_disputed", "audit/recheck_changed")
+    assert [numbers[key].text for key in keys] == ["49", "15", "0"]
+    documented = (paths.ROOT / "docs/instruments.md").read_text(encoding="utf-8")
+    assert f"{numbers['audit/rechecked'].text} rows were looked at again" in documented
+
+
+@pytest.mark.parametrize(
+    ("text", "digits", "printed"),
+    [("0.125", 2, "0.13"), ("-0.125", 2, "-0.13"), ("0.285", 2, "0.29"), ("-0.001", 2, "0.00"), ("1e-7", 3, "0.000")],
+)
+def test_prose_and_tables_round_halves_away_from_zero(tmp_path, text, digits, printed):
+    assert report.rounded(text, digits) == printed
+    for name in ("style.typ", "numbers.json"):
+        (tmp_path / name).write_bytes((paths.PAPER / name).read_bytes())
+    (tmp_path / "main.typ").write_text(f'#import "style.typ": fixed\n#metadata(fixed({text}, {digits})) <shown>', "utf-8")
+    (shown,) = json.loads(typst.query(tmp_path / "main.typ", "<shown>", field="value"))
+    assert shown.replace("\N{MINUS SIGN}", "-") == printed
+
+
 @pytest.mark.parametrize(
     ("text", "column", "counts", "printed"),
     [
@@ -164,6 +184,7 @@ def test_the_recomputed_figures_are_told_apart_by_what_they_are(numbers):
         ("0.6766666666666666", "agreement", False, "0.677"),
         ("0.8370110330992977", "difficulty_share", False, "0.84"),
         ("-0.16666666666666666", "delta", False, "−0.17"),
+        ("-0.125", "value", True, "−0.13"),
         ("1.6168121721594925e-07", "mcnemar_p", False, "< 0.001"),
         ("22.0", "value", True, "22"),
         ("1.0", "value", True, "1.00"),
