@@ -39,7 +39,7 @@ archive: setup ## Write dist/regatta-VERSION.zip and its metadata: the same byte
 
 notebooks: setup ## After a change: run every stage, pin what they made, and replace the committed notebooks.
 	@$(BIN)/dvc repro --force --quiet $(BEFORE_VERIFICATION)
-	@$(MAKE) --no-print-directory pin
+	@$(BIN)/python -m regatta_lib pin
 	@$(BIN)/dvc repro --force --quiet --single-item verification paper
 	@$(BIN)/python -m regatta_lib publish
 	@$(BIN)/dvc commit --force --quiet

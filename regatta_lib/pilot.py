@@ -20,7 +20,8 @@ class Quantity:
     """One quantity of a study: its value over ``n`` resolved units, with an interval where it has one.
 
     A share has the ``count`` behind it and its Clopper–Pearson interval, which takes units as independent: those of one
-    suite are not, so it is rather too narrow. All other intervals are percentile intervals over suites.
+    suite are not, so it is rather too narrow, and McNemar's p, for the same reason, rather too small. All other intervals
+    are percentile intervals over suites.
     """
 
     quantity: str
