@@ -171,6 +171,7 @@ def archive() -> None:
     from regatta_lib.digest import sha256
     from regatta_lib.files import write_atomic
 
+    archive.check_pins(paths.ROOT)
     for name, text in archive.metadata_texts(paths.ROOT).items():
         write_atomic(paths.ROOT / name, text)
     top = f"regatta-{archive.citation(paths.ROOT)['version']}"
@@ -234,11 +235,14 @@ app.add_typer(study_commands.exchange, name="exchange")
 
 
 def main() -> None:
-    """Run a command. Errors about input are one line on standard error and exit code 2."""
+    """Run a command. Errors about input and files are one line on standard error and exit code 2."""
     try:
         app()
     except (ContractError, RuntimeError) as error:
         typer.echo(f"regatta: {error}", err=True)
+        sys.exit(2)
+    except OSError as error:
+        typer.echo(f"regatta: {error.filename or 'system'}: {error.strerror or error}", err=True)
         sys.exit(2)
 
 

@@ -15,7 +15,7 @@ from types import ModuleType
 
 from regatta_lib import contracts
 from regatta_lib.contracts import Contract
-from regatta_lib.digest import manifest_text, read_manifest
+from regatta_lib.digest import manifest_text, read_manifest, sha256
 from regatta_lib.files import ZIP_DATE, ContractError, yaml_value
 
 MANIFEST = "MANIFEST.sha256"
@@ -96,6 +96,13 @@ def pinned_manifest(root: Path) -> str:
     names = {*tracked, *(path.relative_to(root).as_posix() for path in new)} - {PINNED}
     chosen = [name for name in names if not name.startswith("data/verification/") and Path(name).name[0] != "."]
     return manifest_text(root, [root / name for name in chosen])
+
+
+def check_pins(root: Path) -> None:
+    """Raise ContractError if a pinned file is missing or not the one that is pinned: it must not be archived as such."""
+    for name, digest in read_manifest(root / PINNED).items():
+        if not (root / name).is_file() or sha256((root / name).read_bytes()) != digest:
+            raise ContractError(f"{root / name}: not the file pinned in {PINNED}; after a reviewed change run 'make pin'")
 
 
 def zipped(root: Path, names: list[str], top: str) -> bytes:

@@ -128,11 +128,17 @@ def answers_file(folder: Path, number: int) -> Path:
 
 
 def batch_texts(folder: Path, placements: list[Placement], waiting: dict[str, Request]) -> dict[Path, str]:
-    """The batch files, {path: text}: requests in the shape of the Message Batches API, in the order dealt."""
+    """The batch files, {path: text}: requests in the shape of the Message Batches API, in the order dealt.
+
+    Raises ContractError if one is there already: its answers would go to other requests.
+    """
     texts: dict[Path, str] = defaultdict(str)
     for place in placements:
         line = canonical_json({"custom_id": place.custom_id, "params": waiting[place.custom_id].params})
         texts[batch_file(folder, place.batch)] += f"{line}\n"
+    for path in texts:
+        if path.exists():
+            raise ContractError(f"{path}: found, expected no batch that batches.csv does not list; was that file lost?")
     return dict(texts)
 
 
@@ -163,6 +169,7 @@ def read_replies(path: Path, requests: int) -> Replies:
             reply = json.loads(text)
             line, answer = reply["line"], reply["answer"]
             known = reply.keys() == {"line", "answer"} and type(line) is int and isinstance(answer, str | dict)
+            canonical_json(answer).encode("utf-8")  # half of a character pair can't be stored
         except (ValueError, TypeError, KeyError, AttributeError):
             known = False
         if not known:
@@ -208,6 +215,7 @@ def collected(folder: Path, placements: list[Placement], served: str) -> tuple[d
     for number, places in sorted(batch_places.items()):
         source, target = replies_file(folder, number), answers_file(folder, number)
         if source.is_file() and not target.is_file():
+            _check_dealt(folder, number, places)
             replies = read_replies(source, len(places))
             texts[target] = result_lines([place.custom_id for place in places], replies, served)
             judge = places[0].kind.split()[0]
@@ -222,6 +230,19 @@ def collected(folder: Path, placements: list[Placement], served: str) -> tuple[d
                 f"{f' (lines {shown(unreadable)})' if unreadable else ''}"
             )
     return texts, notes
+
+
+def _check_dealt(folder: Path, number: int, places: list[Placement]) -> None:
+    """Answers are tied to requests by line: raises ContractError unless batches.csv and the batch file name the same."""
+    path = batch_file(folder, number)
+    lines = file_text(path).splitlines()
+    try:
+        asked = [json.loads(line)["custom_id"] for line in lines]
+    except (ValueError, TypeError, KeyError) as error:
+        raise ContractError(f"{path}: found {error}, expected a request with a custom_id on each line") from None
+    dealt = [place.custom_id for place in sorted(places, key=lambda place: place.position)]
+    if asked != dealt or [place.position for place in places] != list(range(1, len(places) + 1)):
+        raise ContractError(f"{folder / 'batches.csv'}: batch {number}: its requests are not those of {path.name}, in order")
 
 
 def shown(numbers: list[int]) -> str:

@@ -55,7 +55,10 @@ class Contract:
 
     def parse(self, text: str, path: Path) -> pd.DataFrame:
         """Check the text of a CSV file against the contract and return its rows as a frame."""
-        lines = list(csv.reader(io.StringIO(text, newline="")))
+        try:
+            lines = list(csv.reader(io.StringIO(text, newline="")))
+        except csv.Error as error:
+            raise ContractError(f"{path}: {error}; is there a quotation mark too many?") from None
         if not lines or lines[0] != self.columns:
             found = ",".join(lines[0]) if lines else "an empty file"
             raise ContractError(f"{path}: header is {found}, expected {','.join(self.columns)}")

@@ -19,6 +19,8 @@ def file_text(path: Path) -> str:
         text = path.read_bytes().decode("utf-8")
     except FileNotFoundError:
         raise ContractError(f"{path}: missing, expected a file") from None
+    except OSError as error:
+        raise ContractError(f"{path}: {error.strerror}, expected a file that can be read") from None
     except UnicodeDecodeError as error:
         raise ContractError(f"{path}: byte {error.start} is not UTF-8") from None
     if text.startswith("\ufeff"):
@@ -44,14 +46,20 @@ class _Loader(yaml.CSafeLoader):
 
 def yaml_value(path: Path) -> object:
     """Read one YAML file as plain values. Raises ContractError with one line for text that is no valid YAML."""
+    text = file_text(path)
     try:
-        return yaml.load(file_text(path), _Loader)
-    except yaml.YAMLError as error:
+        return yaml.load(text, _Loader)
+    except (yaml.YAMLError, ValueError, TypeError, RecursionError) as error:  # such as the date 2026-02-31
         raise ContractError(f"{path}: {' '.join(str(error).split())}") from None
 
 
 def write_atomic(path: Path, content: str | bytes) -> None:
-    """Write to a temporary file beside ``path``, then rename: the file is either the old one or complete."""
+    """Write to a temporary file beside ``path``, then rename: the file is either the old one or complete.
+
+    Raises ContractError where something that is no regular file has that name: a device would be replaced.
+    """
+    if path.exists() and not path.is_file():
+        raise ContractError(f"{path}: found no regular file, expected one or none")
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:

@@ -1,9 +1,9 @@
 """params.yaml, typed: every key is known, every value has its type and range."""
 
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 from regatta_lib.files import ContractError, yaml_value
 from regatta_lib.records import FaultCategory, Name
@@ -122,6 +122,13 @@ class Measurement(Section):
         return [self.agent, self.judge, *filter(None, [self.second_judge])]
 
 
+def distinct(values: list[str]) -> list[str]:
+    """The list itself. Raises ValueError if a value occurs twice."""
+    if len(set(values)) != len(values):
+        raise ValueError("a value occurs twice")
+    return values
+
+
 class Study(Measurement):
     """A live study: the suites it has written, and how it measures them.
 
@@ -129,8 +136,8 @@ class Study(Measurement):
     withheld from S4.
     """
 
-    cells: list[Name] = Field(min_length=1)
-    strategies: list[Literal["S1", "S2", "S3", "S4"]] = Field(min_length=1)
+    cells: Annotated[list[Name], AfterValidator(distinct)] = Field(min_length=1)
+    strategies: Annotated[list[Literal["S1", "S2", "S3", "S4"]], AfterValidator(distinct)] = Field(min_length=1)
     replications: int = Field(ge=1)
     scenarios: int = Field(ge=1, le=99)
     holdout: float = Field(gt=0, lt=1)

@@ -21,8 +21,12 @@ OWN = "python -m regatta_lib stage "
 
 
 def stages_in(root: Path) -> dict[str, dict]:
-    """The stages of dvc.yaml, as it states them."""
-    return yaml_value(root / "dvc.yaml")["stages"]
+    """The stages of dvc.yaml, as it states them. Raises ContractError if it states none."""
+    found = yaml_value(root / "dvc.yaml")
+    stages = found.get("stages") if isinstance(found, dict) else None
+    if not isinstance(stages, dict) or not all(isinstance(stage, dict) for stage in stages.values()):
+        raise ContractError(f"{root / 'dvc.yaml'}: no stages, expected a mapping 'stages' of name to stage")
+    return stages
 
 
 def outputs_of(stage: dict) -> list[str]:

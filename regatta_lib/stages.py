@@ -84,9 +84,9 @@ def run_stage(stage: str, params_file: Path = paths.PARAMS) -> Path:
     Raises ContractError for a wrong parameter and StageError, naming the cell, for a failing notebook.
     """
     source = paths.NOTEBOOKS / f"{stage}.ipynb"
-    if not source.is_file():
-        known = ", ".join(sorted(path.stem for path in paths.NOTEBOOKS.glob("*.ipynb")))
-        raise ContractError(f"{source}: no such stage, expected one of {known}")
+    known = sorted(path.stem for path in paths.NOTEBOOKS.glob("*.ipynb"))
+    if stage not in known:
+        raise ContractError(f"{source}: no such stage, expected one of {', '.join(known)}")
     declared = declared_parameters(nbformat.read(source, as_version=4), source)
     values = parameters_for(stage, read_params(params_file), declared, source)
     check_kernel()

@@ -121,7 +121,7 @@ def pack(study: str) -> None:
     from regatta_lib.transcripts import Transcripts
     from regatta_lib.transcripts import pack as packed
 
-    folder = _there(paths.TRANSCRIPTS / study, "the transcripts of a study that has run")
+    folder = _there(paths.TRANSCRIPTS, study, "the transcripts of a study that has run")
     # Replies that a run appends to a file after it was read here would go with the file.
     with closing(Transcripts(folder)):
         for plain in sorted(folder.glob("*.jsonl")):
@@ -131,11 +131,11 @@ def pack(study: str) -> None:
             typer.echo(f"{small.relative_to(paths.ROOT)}: {small.stat().st_size:,} bytes from {size:,}")
 
 
-def _there(folder: Path, expected: str) -> Path:
-    """The folder itself. Raises ContractError if it does not exist."""
-    if not folder.is_dir():
-        raise ContractError(f"{folder}: missing, expected {expected}")
-    return folder
+def _there(root: Path, study: str, expected: str) -> Path:
+    """The folder of a study in ``root``. Raises ContractError if there is none of that name."""
+    if Path(study).name != study or not (root / study).is_dir():
+        raise ContractError(f"{root / study}: missing, expected {expected}")
+    return root / study
 
 
 def _agreed(design: "Measurement", shares: "list[Share]", cap: float) -> int:
@@ -178,6 +178,10 @@ def exchange_batches(
     from regatta_lib.studies import definition, waiting_requests
 
     design = definition(study)
+    if design.provider != "exchange":
+        raise ContractError(
+            f"studies.{study}.provider: found {design.provider!r}, expected 'exchange' to answer through files"
+        )
     waiting, counts = waiting_requests(study, design)
     typer.echo(f"{study}: {counts}")
     _deal(study, design, waiting, size)
@@ -214,7 +218,7 @@ def exchange_collect(study: str, served: str = typer.Option(..., help="The name 
     from regatta_lib.files import write_atomic
     from regatta_lib.studies import read_placements
 
-    folder = _there(paths.EXCHANGE / study, "an exchange that batches were dealt in")
+    folder = _there(paths.EXCHANGE, study, "an exchange that batches were dealt in")
     texts, notes = batches.collected(folder, read_placements(folder), served)
     for path, text in texts.items():
         write_atomic(path, text)

@@ -278,8 +278,10 @@ def pack(path: Path) -> Path:
 
     The same events give the same bytes, whatever order the replies came in.
     """
+    packed = path.with_name(f"{path.name}.xz")
+    if packed.exists():
+        raise ContractError(f"{packed}: found beside its plain form, expected one of them")
     ordered = sorted((event for _, event in events(path)), key=lambda event: event["key"])
     content = "".join(f"{canonical_json(event)}\n" for event in ordered).encode("utf-8")
-    packed = path.with_name(f"{path.name}.xz")
     write_atomic(packed, lzma.compress(content, preset=6))
     return packed

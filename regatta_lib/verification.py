@@ -191,7 +191,7 @@ def verify(root: Path) -> list[Check]:
     def run(group: str, producer: Callable[[], Iterator[Check]]) -> None:
         try:
             checks.extend(producer())
-        except ContractError as error:
+        except ValueError as error:
             checks.append(Check(group, f"input {len(checks)}", "a readable input", str(error), "file contract", False))
 
     values: dict[str, float] = {}

@@ -192,3 +192,11 @@ def test_every_file_of_the_badge_checklist_exists(names):
     targets = set(re.findall(r"`make (\w+)`", text))
     makefile = (paths.ROOT / "Makefile").read_text(encoding="utf-8")
     assert targets == {target for target in targets if re.search(rf"^{target}:", makefile, flags=re.M)}
+
+
+def test_a_file_that_is_not_the_pinned_one_is_not_archived(copy):
+    archive.check_pins(paths.ROOT)
+    path = copy / "data/record/coverage.csv"
+    path.write_text(path.read_text().replace(",1", ",0", 1))
+    with pytest.raises(ContractError, match=r"coverage\.csv: not the file pinned in"):
+        archive.check_pins(copy)

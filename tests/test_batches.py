@@ -118,6 +118,7 @@ def places(kind="design demo", count=3):
 def collect(tmp_path, *lines, kind="design demo"):
     text = "".join(line if isinstance(line, str) else json.dumps(line) + "\n" for line in lines)
     (tmp_path / "replies-001.jsonl").write_text(text, encoding="utf-8")
+    (tmp_path / "batch-001.jsonl").write_text("".join(f'{{"custom_id": "k{n}", "params": {{}}}}\n' for n in (1, 2, 3)))
     return batches.collected(tmp_path, places(kind), "served-model")
 
 
@@ -161,6 +162,20 @@ def test_a_reply_file_of_another_form_stops_the_collection(tmp_path, line, messa
     with pytest.raises(ContractError, match=r"replies-001.jsonl: ") as caught:
         collect(tmp_path, line)
     assert message in str(caught.value)
+
+
+@pytest.mark.parametrize("asked", [("k1", "k2"), ("k2", "k1", "k3"), ("k1", "k2", "k4")])
+def test_answers_are_not_tied_to_requests_of_another_order(tmp_path, asked):
+    """Replies name lines of the batch file, so batches.csv must list the same requests in the same order."""
+    assert collect(tmp_path, {"line": 1, "answer": "x"})[0]
+    (tmp_path / "batch-001.jsonl").write_text("".join(json.dumps({"custom_id": key}) + "\n" for key in asked))
+    with pytest.raises(ContractError, match=r"batches\.csv: batch 1: its requests are not those of batch-001\.jsonl"):
+        batches.collected(tmp_path, places(), "m")
+    with pytest.raises(ContractError, match="in order"):
+        batches.collected(tmp_path, places()[1:], "m")
+    (tmp_path / "batch-001.jsonl").unlink()
+    with pytest.raises(ContractError, match=r"batch-001\.jsonl: missing"):
+        batches.collected(tmp_path, places(), "m")
 
 
 def test_replies_to_no_batch_stop_the_collection(tmp_path):

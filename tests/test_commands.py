@@ -128,3 +128,56 @@ def test_packed_transcripts_replay(folders):
     assert asyncio.run(replay(folders / "transcripts/demo").complete(request)).text == reply(request)
     with pytest.raises(Exception, match="unpack it"), Transcripts(folders / "transcripts/demo").ledger(request.call):
         pass
+
+
+def test_no_batch_is_dealt_over_another(folders):
+    runner.invoke(__main__.app, ["exchange", "batches", "demo"])
+    batch = folders / "exchange/demo/batch-001.jsonl"
+    asked = batch.read_text()
+    (folders / "exchange/demo/batches.csv").unlink()
+    again = runner.invoke(__main__.app, ["exchange", "batches", "demo"])
+    assert "batch-001.jsonl: found, expected no batch that batches.csv does not list" in str(again.exception)
+    assert batch.read_text() == asked
+
+
+def test_half_a_character_pair_is_refused_before_anything_is_written(folders):
+    runner.invoke(__main__.app, ["exchange", "batches", "demo"])
+    folder = folders / "exchange/demo"
+    (folder / "replies-001.jsonl").write_text(json.dumps({"line": 1, "answer": "fine"}) + "\n")
+    (folder / "replies-002.jsonl").write_text('{"line": 1, "answer": "\\ud800"}\n')
+    refused = runner.invoke(__main__.app, ["exchange", "collect", "demo", "--served", "m"])
+    assert "replies-002.jsonl: row 1" in str(refused.exception)
+    assert not [*folder.glob("answers-*.jsonl")]
+
+
+def test_a_live_study_is_not_dealt_in_batches(folders):
+    refused = runner.invoke(__main__.app, ["exchange", "batches", "replication"])
+    assert "studies.replication.provider: found 'live', expected 'exchange'" in str(refused.exception)
+    assert not any(folders.iterdir())
+
+
+def test_packing_replaces_no_packed_file(folders):
+    folder = folders / "transcripts/p"
+    folder.mkdir(parents=True)
+    (folder / "a.jsonl").write_text('{"event":"sent","key":"new"}\n')
+    (folder / "a.jsonl.xz").write_bytes(b"old")
+    refused = runner.invoke(__main__.app, ["pack", "p"])
+    assert "a.jsonl.xz: found beside its plain form" in str(refused.exception)
+    assert (folder / "a.jsonl.xz").read_bytes() == b"old" and (folder / "a.jsonl").is_file()
+
+
+@pytest.mark.parametrize("name", ["/etc", "../suites", ""])
+def test_only_a_plain_name_is_a_study(folders, name):
+    refused = runner.invoke(__main__.app, ["pack", name])
+    assert "expected the transcripts of a study" in str(refused.exception)
+
+
+def test_an_error_of_the_system_is_one_line(folders, monkeypatch, capsys):
+    monkeypatch.setattr("sys.argv", ["regatta", "site", str(folders / "file")])
+    (folders / "file").write_text("")
+    monkeypatch.setattr("regatta_lib.site.build", lambda root: {"a/index.html": b""})
+    with pytest.raises(SystemExit) as caught:
+        __main__.main()
+    assert caught.value.code == 2
+    error = capsys.readouterr().err
+    assert error.count("\n") == 1 and str(folders / "file") in error

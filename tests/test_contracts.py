@@ -1,8 +1,9 @@
 import pandas as pd
 import pytest
 
-from regatta_lib import contracts
-from regatta_lib.contracts import ContractError
+from regatta_lib import contracts, paths
+from regatta_lib.contracts import SUITES, ContractError
+from regatta_lib.files import file_text, write_atomic, yaml_value
 
 TEXT = "suite_id,category,covered\nsonnet4.S1.us_fintech.r1,prompt_injection,1\nsonnet4.S1.us_fintech.r1,role_confusion,0\n"
 CONTRACT = contracts.Contract(contracts.ADVERSARIAL.row, contracts.ADVERSARIAL.key)
@@ -80,3 +81,24 @@ def test_missing_numbers_stay_missing(tmp_path):
     assert frame["scenario"].isna().all()
     contract.write(frame, path)
     assert path.read_text().endswith("design,0,\n")
+
+
+@pytest.mark.parametrize("text", ["done: 2026-02-31", "? [a]\n: 1", "n: !!int x"])
+def test_yaml_that_makes_no_value_is_one_line(tmp_path, text):
+    (tmp_path / "a.yaml").write_text(text + "\n")
+    with pytest.raises(ContractError, match=r"a\.yaml: ") as caught:
+        yaml_value(tmp_path / "a.yaml")
+    assert "\n" not in str(caught.value)
+
+
+def test_a_folder_is_no_file_to_read_or_write(tmp_path):
+    with pytest.raises(ContractError, match="expected a file that can be read"):
+        file_text(tmp_path)
+    with pytest.raises(ContractError, match="found no regular file"):
+        write_atomic(tmp_path, "text")
+
+
+def test_an_open_quotation_mark_is_one_line(tmp_path):
+    text = SUITES.read(paths.RECORD / "suites.csv").to_csv(index=False)
+    with pytest.raises(ContractError, match="quotation mark"):
+        SUITES.parse(text.replace("\n", '\n"', 1) + "x" * 140_000, tmp_path / "suites.csv")

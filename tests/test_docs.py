@@ -55,6 +55,7 @@ MADE = {
     "make site": "site/index.html: ",
     "make archive": "dist/regatta-",
     "make notebooks": "notebooks/verification.ipynb",
+    "make pin": "data/reference/SHA256SUMS: ",
     "make lock": "pip compile --universal --generate-hashes",
 }
 # Run by hand before a release, because of what they need.

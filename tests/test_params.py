@@ -27,6 +27,7 @@ def test_both_yaml_versions_read_the_same_values():
         ("study: historical", "study: 'Hist orical'", r"base\.study: found 'Hist orical'"),
         ("figures:", "figurs:", "figurs"),
         ("base:", "base: [", "params.yaml"),
+        ("strategies: [S1,", "strategies: [S1, S1,", r"strategies: .*a value occurs twice"),
     ],
 )
 def test_a_typo_is_one_line_that_names_the_key(tmp_path, old, new, message):

@@ -150,3 +150,10 @@ def test_a_worker_that_dies_is_named(tmp_path, monkeypatch):
     pipeline(tmp_path, first=([], ["a"], "kill -9 $PPID"))
     with pytest.raises(ContractError, match=r"dvc\.yaml: stage first: BrokenProcessPool: "):
         reproduction.run_pipeline(tmp_path)
+
+
+@pytest.mark.parametrize("text", ["", "[]", "foo: 1", "stages:", "stages: {a: 1}"])
+def test_a_pipeline_without_stages_is_one_line(tmp_path, text):
+    (tmp_path / "dvc.yaml").write_text(text + "\n")
+    with pytest.raises(ContractError, match=r"dvc\.yaml: no stages"):
+        reproduction.stages_in(tmp_path)

@@ -111,3 +111,9 @@ def test_declared_parameters_reads_names_only():
     notebook = nbformat.read(paths.NOTEBOOKS / "tables.ipynb", as_version=4)
     assert stages.declared_parameters(notebook, paths.NOTEBOOKS) == {"study", "seed", "resamples", "level"}
     assert read_params(paths.PARAMS).of("tables") == {}
+
+
+def test_a_path_is_no_stage(sandbox, tmp_path):
+    write(tmp_path, PARAMETERS, "1", name="other")
+    with pytest.raises(ContractError, match="no such stage"):
+        stages.run_stage(str(tmp_path / "other"))

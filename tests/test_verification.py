@@ -201,3 +201,13 @@ def test_the_committed_report_is_this_report():
     report = REPORT.read(paths.VERIFICATION / "report.csv")
     assert (report["status"] == "passed").all()
     assert report["key"].str.startswith("reference/").sum() == 2_835
+
+
+def test_a_printed_figure_that_is_no_number_is_a_failed_check(copy):
+    path = copy / "data/reference/published_values.csv"
+    lines = path.read_text().splitlines(keepends=True)
+    number = next(n for n, line in enumerate(lines) if ",recomputed," in line)
+    key, _, rest = lines[number].split(",", 2)
+    path.write_text("".join([*lines[:number], f"{key},abc,{rest}", *lines[number + 1 :]]))
+    failed = [check for check in verification.verify(copy) if not check.passed]
+    assert any(check.group == "published" and "abc" in check.found for check in failed)
