@@ -67,6 +67,9 @@ def adjudicate_sample(
         raise ContractError(f"stage is {stage!r}, expected {' or '.join(adjudication.QUESTIONS)}")
     design = definition(study)
     adjudication.check_grid(study, design, stage)
+    stem = paths.ADJUDICATION / f"{study}.{stage}"
+    for old in sorted([*stem.parent.glob(f"{stem.name}.sheet*"), *stem.parent.glob(f"{stem.name}.key*")]):
+        raise ContractError(f"{old}: exists already, expected no sheet or key of {stem.name}; move it away to draw anew")
     faults = {cell: instruments.read_judge_side(cell, design.instruments)[1] for cell in design.cells}
     episodes = jsonl.EPISODES.read(paths.EPISODES / f"{study}.jsonl") if stage == "execution" else None
     texts = adjudication.texts(jsonl.SCENARIOS.read(paths.SUITES / f"{study}.jsonl"), faults, episodes)
@@ -74,7 +77,6 @@ def adjudicate_sample(
     sheet, key = adjudication.draw_sample(verdicts, texts, stage, size, seeded(seed, f"adjudicate/{study}/{stage}"))
     instructions = adjudication.instructions(paths.ROOT / "docs" / "adjudication.md")
     choices = {"answer": adjudication.ANSWERS, "reason": tuple(adjudication.REASONS)}
-    stem = paths.ADJUDICATION / f"{study}.{stage}"
     for name, content in {
         "sheet.xlsx": sheets.xlsx_sheet(sheet, instructions, choices),
         "sheet.csv": sheets.csv_sheet(sheet),
@@ -102,12 +104,12 @@ def adjudicate_score(
 
     base = read_params(paths.PARAMS).base
     filled = sheets.read_sheet(sheet)
-    stem = sheet.with_name(sheet.name.partition(".sheet")[0])
-    keys = adjudication.read_key(key or stem.with_name(f"{stem.name}.key.csv"))
+    drawn, _, copy = sheet.stem.partition(".sheet")
+    keys = adjudication.read_key(key or sheet.with_name(f"{drawn}.key.csv"))
     rng = seeded(base.seed, "adjudicate/score")
     row, disagreements = adjudication.score_sheet(filled, keys, rng, base.resamples, base.level)
     for name, table in {"score": pd.DataFrame([row]), "disagreements": disagreements}.items():
-        write_atomic(stem.with_name(f"{stem.name}.{name}.csv"), csv_text(table))
+        write_atomic(sheet.with_name(f"{drawn}{copy}.{name}.csv"), csv_text(table))
     typer.echo(adjudication.report(row, disagreements, base.level))
 
 

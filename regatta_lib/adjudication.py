@@ -6,6 +6,7 @@ no strategy; the key, kept apart, ties the items to the judge's verdicts.
 
 import csv
 import io
+import re
 import unicodedata
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -36,6 +37,13 @@ REASONS = {
 SHOWN = ("faulty_behavior", "correct_behavior", "scenario", "message", "expected_behavior", "agent_answer")
 FILLED = ("answer", "reason", "comment")
 KEY = ["item", "stage", "suite_id", "target", "scenario_number", "judge", "weight", "verdicts", "digest"]
+KEY_CELLS = {
+    "stage": ("|".join(QUESTIONS), " or ".join(QUESTIONS)),
+    "scenario_number": ("[1-9][0-9]{0,8}", "a whole number of at least 1"),
+    "judge": ("[01]", "0 or 1"),
+    "weight": (r"[1-9][0-9]{0,8}(\.[0-9]+)?", "a number of at least 1"),
+    "verdicts": ("[1-9][0-9]{0,8}", "a whole number of at least 1"),
+}
 PLACE = ["suite_id", "target", "scenario_number"]
 KINDS = {(1, 0): "judge yes, adjudicator no", (0, 1): "judge no, adjudicator yes"}
 
@@ -156,8 +164,11 @@ def instructions(document: Path) -> str:
 
 def text_digest(row: dict[str, str]) -> str:
     """A digest of what an item shows, blind to white space: spreadsheets change line ends."""
-    words = [" ".join(unicodedata.normalize("NFC", str(row[name])).split()) for name in SHOWN]
-    return sha256("\x1f".join(words))[:16]
+    return sha256("\x1f".join(_words(row[name]) for name in SHOWN))[:16]
+
+
+def _words(text: object) -> str:
+    return " ".join(unicodedata.normalize("NFC", str(text)).split())
 
 
 def score_sheet(
@@ -212,7 +223,7 @@ def representation_line(counts: Mapping[str, object]) -> str:
 
 def checked(filled: pd.DataFrame, key: pd.DataFrame) -> pd.DataFrame:
     """A filled sheet joined to its key, after checking that it is that key's sheet and holds only offered answers."""
-    for column in ("item", *SHOWN, *FILLED):
+    for column in ("item", "question", *SHOWN, *FILLED):
         if column not in filled:
             raise ContractError(f"sheet: no column {column!r}, found {', '.join(map(str, filled.columns))}")
     repeated = filled["item"][filled["item"].duplicated()]
@@ -229,19 +240,35 @@ def checked(filled: pd.DataFrame, key: pd.DataFrame) -> pd.DataFrame:
         if reason not in (*REASONS, ""):
             raise ContractError(f"sheet: {item}: reason is {reason!r}, expected {', '.join(REASONS)} or blank")
     digests = [text_digest(row) for row in filled[list(SHOWN)].to_dict("records")]
-    read = filled.assign(answer=answers, reason=reasons, found=digests)[["item", *FILLED, "found"]]
+    read = filled.assign(answer=answers, reason=reasons, found=digests)[["item", "question", *FILLED, "found"]]
     merged = key.merge(read, on="item", validate="one_to_one")
     changed = merged[merged["digest"] != merged["found"]]
     if len(changed):
         raise ContractError(f"sheet: {changed['item'].iloc[0]}: its text is not the text that was drawn")
+    for item, stage, question in zip(merged["item"], merged["stage"], merged["question"], strict=True):
+        if _words(question) != QUESTIONS[stage]:
+            raise ContractError(f"sheet: {item}: question is {question[:60]!r}, expected {QUESTIONS[stage]!r}")
     return merged
 
 
 def read_key(path: Path) -> pd.DataFrame:
-    """Read a key. Raises ContractError if it is missing or has other columns than ``KEY``."""
+    """Read a key. Raises ContractError if it is missing, has other columns than ``KEY``, or a cell is not as drawn."""
     rows = list(csv.reader(io.StringIO(file_text(path))))
     if not rows or rows[0] != KEY:
         raise ContractError(f"{path}: header is {','.join(rows[0]) if rows else 'missing'}, expected {','.join(KEY)}")
+    if len(rows) == 1:
+        raise ContractError(f"{path}: 0 items, expected at least 1")
+    seen = set()
+    for number, cells in enumerate(rows[1:], start=2):
+        if len(cells) != len(KEY):
+            raise ContractError(f"{path}: row {number} has {len(cells)} cells, expected {len(KEY)}")
+        row = dict(zip(KEY, cells, strict=True))
+        for name, (pattern, expected) in KEY_CELLS.items():
+            if not re.fullmatch(pattern, row[name]):
+                raise ContractError(f"{path}: row {number}: {name} is {row[name]!r}, expected {expected}")
+        if row["item"] in seen:
+            raise ContractError(f"{path}: row {number}: {row['item']} appears twice, expected once")
+        seen.add(row["item"])
     table = pd.DataFrame(rows[1:], columns=KEY)
     return table.astype({"scenario_number": int, "judge": int, "weight": float, "verdicts": int})
 

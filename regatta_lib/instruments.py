@@ -20,11 +20,10 @@ DIGESTED = ("requirements", "faults", "ontology", "documents", "mapping")
 
 def folder_of(cell: str, root: Path = paths.INSTRUMENTS) -> Path:
     """The folder of a cell. Raises ContractError, naming the known cells, where there is none."""
-    folder = root / cell
-    if not (folder / "cell.yaml").is_file():
-        known = ", ".join(cells_in(root))
-        raise ContractError(f"{folder}: no such cell, expected one of {known}")
-    return folder
+    known = cells_in(root)
+    if cell not in known:
+        raise ContractError(f"{root}: {cell!r}: no such cell, expected one of {', '.join(known)}")
+    return root / cell
 
 
 def cells_in(root: Path = paths.INSTRUMENTS) -> list[str]:

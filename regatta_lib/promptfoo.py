@@ -51,16 +51,41 @@ def rows_of(file: SuiteFile, folder: Path) -> Iterator[tuple[SuiteFile, int, obj
             yield file, line, row
             continue
         try:
-            for path in referred(folder, row):
-                inner = read_file(path)
-                yield from ((inner, number, inner_row) for number, inner_row in inner.rows)
-                yield from ((inner, number, Skipped(reason)) for number, reason in inner.broken)
-        except (Skipped, ContractError) as problem:
-            yield file, line, Skipped(str(problem))
+            found = referred(folder, row)
+        except Skipped as problem:
+            yield file, line, problem
+            continue
+        for path in found:
+            try:
+                inner = _tests_in(folder, path)
+            except (Skipped, ContractError, OSError) as problem:
+                yield file, line, Skipped(str(problem))
+                continue
+            yield from ((inner, number, inner_row) for number, inner_row in inner.rows)
+            yield from ((inner, number, Skipped(reason)) for number, reason in inner.broken)
+
+
+def _tests_in(folder: Path, path: Path) -> SuiteFile:
+    """A file of tests. Raises Skipped if it is not below ``folder`` or holds none, ContractError if it is unreadable."""
+    file = read_file(_below(folder, path))
+    if not (file.rows or file.broken):
+        raise Skipped(f"{path}: 0 tests, expected at least 1")
+    return file
+
+
+def _below(folder: Path, path: Path) -> Path:
+    """The path itself. Raises Skipped if it leads out of ``folder``."""
+    root = folder.resolve()
+    if not path.resolve().is_relative_to(root):
+        raise Skipped(f"{path.relative_to(root).as_posix()!r} is not below the suite's folder: not read")
+    return path
 
 
 def referred(folder: Path, reference: str) -> list[Path]:
-    """The files that a reference or pattern names. Raises Skipped for code, an address, or what is not below ``folder``."""
+    """The files that a reference or pattern names. Raises Skipped for code, an address, or what names no file.
+
+    A link may still lead out of ``folder``: open what is found through ``_below`` only.
+    """
     name = reference.removeprefix("file://")
     if "://" in name:
         raise Skipped(f"{reference!r} is an address: not opened")
@@ -70,10 +95,13 @@ def referred(folder: Path, reference: str) -> list[Path]:
     relative = Path(name)
     if relative.is_absolute() or ".." in relative.parts:
         raise Skipped(f"{reference!r} is not below the suite's folder: not read")
-    found = sorted(islice(root.glob(name), RECORDS + 1)) if "*" in name else [root / relative]
-    if any(not path.resolve().is_relative_to(root) for path in found):
-        raise Skipped(f"{reference!r} is not below the suite's folder: not read")
-    if not found or not all(path.is_file() for path in found):
+    if "*" in name:
+        found = sorted(islice((path for path in root.glob(name) if not path.is_dir()), RECORDS + 1))
+    else:
+        found = [_below(folder, root / relative)]
+    if len(found) > RECORDS:
+        raise Skipped(f"{reference!r} names more than {RECORDS:,} files: not read")
+    if not found or not ("*" in name or found[0].is_file()):
         raise Skipped(f"{reference!r} names no file")
     return found
 
@@ -82,7 +110,7 @@ def file_text(folder: Path, value: object) -> object:
     """The text of the file that a value refers to, or the value. Raises Skipped as ``referred`` does."""
     if not (isinstance(value, str) and value.startswith("file://")):
         return value
-    path = referred(folder, value)[0]
+    path = _below(folder, referred(folder, value)[0])
     try:
         return decoded(path, file_bytes(path))
     except ContractError as error:

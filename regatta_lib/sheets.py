@@ -98,7 +98,8 @@ def _fixed_times(content: bytes) -> bytes:
 def read_sheet(path: Path) -> pd.DataFrame:
     """Read a filled sheet, CSV (any of ``, ; tab``, with or without byte order mark, any line end) or XLSX, all as text.
 
-    Raises ContractError, naming the file, if it is neither, is not UTF-8, or a row has another number of cells.
+    Raises ContractError, naming the file, if it is neither, is not UTF-8, a row has another number of cells, or a column
+    occurs twice.
     """
     if not path.is_file():
         raise ContractError(f"{path}: missing, expected a filled sheet")
@@ -124,5 +125,9 @@ def read_sheet(path: Path) -> pd.DataFrame:
     for number, row in enumerate(rows, start=1):
         if len(row) != len(rows[0]):
             raise ContractError(f"{path}: row {number} has {len(row)} cells, expected {len(rows[0])}")
+    header = rows[0] if rows else []
+    twice = next((name for name in header if name and header.count(name) > 1), None)
+    if twice is not None:
+        raise ContractError(f"{path}: column {twice!r} occurs twice, expected once")
     frame = pd.DataFrame(rows[1:], columns=rows[0] if rows else None, dtype=str)
     return frame.map(lambda value: restored(unicodedata.normalize("NFC", value)))

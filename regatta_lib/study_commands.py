@@ -1,5 +1,6 @@
 """The commands that run live studies: forecast, run, smoke, pack, and the exchange. ``__main__`` offers them."""
 
+from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -28,6 +29,7 @@ def run(
     from regatta_lib.params import read_params
     from regatta_lib.studies import definition, output_texts, run_study, shown_scores
 
+    _check_numbers(cap=cap, unresolved=unresolved)
     shares, table = _forecast(study)
     typer.echo(table)
     design = definition(study)
@@ -62,6 +64,7 @@ def evaluate(
     from regatta_lib.rulings import verdict_table
     from regatta_lib.runs import read_judge_side
 
+    _check_numbers(cap=cap, unresolved=unresolved)
     params = read_params(paths.PARAMS)
     studies.check_name(name, params)
     design = studies.measurement(study, params)
@@ -138,12 +141,19 @@ def _there(root: Path, study: str, expected: str) -> Path:
     return root / study
 
 
+def _check_numbers(**options: float) -> None:
+    """Refuse NaN, which no comparison exceeds."""
+    for name, value in options.items():
+        if isnan(value):
+            raise ContractError(f"--{name}: found {value}, expected a number")
+
+
 def _agreed(design: "Measurement", shares: "list[Share]", cap: float) -> int:
     """The most calls of a forecast, after asking where a live run may cost more than ``cap``."""
     from regatta_lib.forecast import ceiling
 
     price = ceiling(shares)
-    if design.provider == "live" and (price is None or price > cap):
+    if design.provider == "live" and (price is None or not price <= cap):
         typer.confirm(f"This may cost {'an unknown sum' if price is None else f'up to ${price:,.2f}'}. Start?", abort=True)
     return sum(share.calls[1] for share in shares)
 

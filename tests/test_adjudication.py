@@ -243,6 +243,8 @@ def changed(sheet, **cells):
         (lambda s: s.iloc[1:], "item-001: missing from the sheet"),
         (lambda s: changed(s, message="something else"), "item-001: its text is not the text that was drawn"),
         (lambda s: s.drop(columns="answer"), "no column 'answer'"),
+        (lambda s: s.drop(columns="question"), "no column 'question'"),
+        (lambda s: changed(s, question="Would it hide the fault?"), "item-001: question is 'Would it hide the fault.', exp"),
     ],
 )
 def test_a_wrong_sheet_is_refused(change, message):
@@ -267,6 +269,44 @@ def test_through_a_file_and_back(tmp_path, suffix):
     assert read["message"].str.startswith("=Khách hàng").all()
     row, _ = adjudication.score_sheet(read, adjudication.read_key(tmp_path / "a.key.csv"), seeded(1, "t"), 100, 0.95)
     assert row["pairs"] == 50 and row["agreement"] == 1
+
+
+def test_a_question_with_other_white_space_is_the_same_question():
+    sheet, key = filled(lambda judge, n: "yes" if judge else "no")
+    spaced = sheet.assign(question=sheet["question"].str.replace(" ", "  ") + "\n")
+    assert adjudication.score_sheet(spaced, key, seeded(1, "t"), 100, 0.95)[0]["agreement"] == 1
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "expected"),
+    [
+        ("judge", "2", "judge is '2', expected 0 or 1"),
+        ("judge", "", "judge is '', expected 0 or 1"),
+        *(("weight", value, f"weight is '{value}', expected a number of at") for value in ("nan", "inf", "-1.0", "0.0", "")),
+        ("stage", "coverage", "stage is 'coverage', expected design or execution"),
+        ("scenario_number", "x", "scenario_number is 'x', expected a whole number"),
+        ("verdicts", "-3", "verdicts is '-3', expected a whole number"),
+        ("item", "item-001", "item-001 appears twice, expected once"),
+    ],
+)
+def test_a_wrong_key_is_refused(tmp_path, column, value, expected):
+    key = drawn()[1].astype(str)
+    path = tmp_path / "a.key.csv"
+    path.write_text(csv_text(key), encoding="utf-8")
+    assert adjudication.read_key(path)["weight"].sum() == pytest.approx(300)
+    key.loc[key.index[1], column] = value
+    path.write_text(csv_text(key), encoding="utf-8")
+    with pytest.raises(ContractError, match=f"a.key.csv: row 3: {expected}"):
+        adjudication.read_key(path)
+
+
+def test_a_key_with_a_short_row_or_none_is_refused(tmp_path):
+    path = tmp_path / "a.key.csv"
+    header = ",".join(adjudication.KEY)
+    for text, expected in ((f"{header}\na,b\n", "row 2 has 2 cells, expected 9"), (f"{header}\n", "0 items, expected at")):
+        path.write_text(text, encoding="utf-8")
+        with pytest.raises(ContractError, match=f"a.key.csv: {expected}"):
+            adjudication.read_key(path)
 
 
 def test_instructions_come_from_the_document_and_name_every_choice():
@@ -325,6 +365,23 @@ def test_the_commands_run_on_a_study(tmp_path, monkeypatch, capsys):
     code, out, _ = run("score", sheet)
     assert code == 0 and "20 items answered, 0 unclear, 0 blank" in out and "no disagreements" in out
     assert (tmp_path / "adjudication" / "demo.design.score.csv").is_file()
+    copies = {name: sheet.with_name(f"demo.design.sheet.{name}.csv") for name in ("anna", "binh")}
+    for answer, copy in zip(("yes", "no"), copies.values(), strict=True):
+        copy.write_bytes(sheets.csv_sheet(answered.assign(answer=answer)))
+        assert run("score", copy)[0] == 0
+    scores = [pd.read_csv(tmp_path / "adjudication" / f"demo.design.{name}.score.csv") for name in copies]
+    assert [score["prevalence_second"].item() for score in scores] == [1, 0]
+    assert (tmp_path / "adjudication" / "demo.design.binh.disagreements.csv").is_file()
+    before = {path: path.read_bytes() for path in sheet.parent.iterdir()}
+    for gone in (None, sheet, sheet.with_suffix(".xlsx"), *copies.values()):
+        if gone:
+            gone.unlink()
+            del before[gone]
+        code, _, err = run("sample", "demo", "--size", 20)
+        assert code == 2 and "exists already" in err and "move it away" in err and err.count("\n") == 1
+        assert {path: path.read_bytes() for path in sheet.parent.iterdir()} == before
+    (sheet.parent / "demo.design.key.csv").rename(tmp_path / "old.key.csv")
+    assert run("sample", "demo", "--size", 20)[0] == 0
     sheet.write_bytes(sheets.csv_sheet(answered.assign(answer="perhaps")))
     code, _, err = run("score", sheet)
     assert code == 2 and err.startswith("regatta: sheet: item-001: answer is 'perhaps'")

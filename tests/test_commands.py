@@ -7,7 +7,7 @@ import pytest
 from scripted_study import reply, scenario_item
 from typer.testing import CliRunner
 
-from regatta_lib import __main__, paths, studies, transcripts
+from regatta_lib import __main__, forecast, paths, studies, study_commands, transcripts
 from regatta_lib.files import ContractError
 from regatta_lib.models import replay
 from regatta_lib.records import Request
@@ -35,6 +35,27 @@ def test_an_expensive_run_is_not_started_without_consent(folders):
     done = runner.invoke(__main__.app, ["run", "retest"], input="n\n")
     assert done.exit_code == 1
     assert "This may cost an unknown sum. Start?" in done.output
+    assert not any(folders.iterdir())
+
+
+@pytest.mark.parametrize("price", [None, 10.01, float("nan")])
+def test_a_run_is_asked_about_unless_it_costs_at_most_the_cap(monkeypatch, price):
+    monkeypatch.setattr(forecast, "ceiling", lambda shares: price)
+    monkeypatch.setattr("typer.confirm", lambda text, abort: asked.append(text))
+    design, asked = studies.definition("retest"), []
+    study_commands._agreed(design, [], 10.0)
+    assert len(asked) == 1
+    monkeypatch.setattr(forecast, "ceiling", lambda shares: 10.0)
+    study_commands._agreed(design, [], 10.0)
+    assert len(asked) == 1
+
+
+@pytest.mark.parametrize("option", ["--cap", "--unresolved"])
+@pytest.mark.parametrize("words", [["run", "retest"], ["evaluate", "x.csv", "--cell", "us_insurance", "--name", "x"]])
+def test_a_limit_that_is_no_number_is_refused(folders, option, words):
+    done = runner.invoke(__main__.app, [*words, option, "nan"])
+    assert isinstance(done.exception, ContractError)
+    assert str(done.exception) == f"{option}: found nan, expected a number"
     assert not any(folders.iterdir())
 
 

@@ -124,7 +124,7 @@ def unknown_part(command):
 
 def copied(root):
     """A copy of the repository, without what git ignores, in which commands may write."""
-    ignored = shutil.ignore_patterns(".venv", ".git", "executed", "site", "__pycache__", "dist", "tmp")
+    ignored = shutil.ignore_patterns(".venv", ".git", "executed", "site", "__pycache__", "dist", "tmp", "adjudication")
     return shutil.copytree(paths.ROOT, root, ignore=ignored)
 
 

@@ -260,6 +260,25 @@ def test_records_that_cannot_be_used_stop_the_command_unless_allowed(folders, tm
     assert isinstance(command(file, "--check", "--allow-skips").exception, ContractError)
 
 
+def test_every_file_of_a_pattern_is_read_or_skipped(folders, tmp_path):
+    for name, content in (("a", b"q,__expected\none,1\n"), ("b", b"q\n\xff\n"), ("c", b"q,__expected\nthree,3\n")):
+        (tmp_path / f"{name}.csv").write_bytes(content)
+    file = tmp_path / "suite.yaml"
+    file.write_text("tests: file://*.csv\n")
+    done = command(file, "--check", "--allow-skips")
+    assert done.exit_code == 0
+    assert "read 3, imported 2, skipped 1\nskipped line 1: " in done.output
+    assert "b.csv: byte 2 (0xff) is not UTF-8" in done.output
+    assert command(file, "--check").exit_code == 1
+
+
+@pytest.mark.parametrize("cell", ["us_insurance/", "../instruments/us_insurance", "./us_insurance", "", "us_insuranc"])
+def test_a_cell_that_is_none_of_the_known_is_refused(folders, cell):
+    done = runner.invoke(__main__.app, ["evaluate", str(EXAMPLE), "--cell", cell, "--name", "mine", "--check"])
+    assert isinstance(done.exception, ContractError)
+    assert f"{cell!r}: no such cell, expected one of us_fintech, " in str(done.exception)
+
+
 def test_over_the_network_unreadable_verdicts_are_bounds_and_exit_1(folders, monkeypatch, tmp_path):
     with Server() as server:
         text = paths.PARAMS.read_text(encoding="utf-8").replace("http://127.0.0.1:8080/v1", f"{server.url}/v1")

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from regatta_lib import suite_files, yaml_text
+from regatta_lib import promptfoo, suite_files, yaml_text
 from regatta_lib.cases import as_message, at, conversation
 from regatta_lib.digest import canonical_json, sha256
 from regatta_lib.files import ContractError
@@ -406,6 +406,31 @@ def test_tests_and_texts_below_the_folder_are_read(suite, tmp_path):
     ]
     assert found.skipped == [("more/a.csv line 3", "1 cells, expected 2")]
     assert suite("t.yaml", "prompts: ['{{q}}']\ntests: file://more/b.yaml\n").cases[0].input == "three"
+
+
+def test_what_a_pattern_names_besides_tests_is_skipped_one_by_one(suite, tmp_path):
+    outside = tmp_path.parent / f"{tmp_path.name}-outside.yaml"
+    outside.write_text("- vars: {q: secret}\n")
+    (tmp_path / "more/folder").mkdir(parents=True)
+    os.symlink(outside, tmp_path / "more/b.yaml")
+    os.symlink(tmp_path / "none.yaml", tmp_path / "more/c.yaml")
+    (tmp_path / "more/d.yaml").write_text("description: no tests\nprompts: [x]\n")
+    for name in "ae":
+        (tmp_path / f"more/{name}.yaml").write_text(f"- vars: {{q: {name}}}\n")
+    found = suite("s.yaml", "tests: file://more/*\n")
+    assert ([case.input for case in found.cases], found.read) == (["a", "e"], 5)
+    for (place, why), reason in zip(
+        found.skipped, ("b.yaml' is not below", "c.yaml: missing", "d.yaml: 0 tests"), strict=True
+    ):
+        assert place == "line 1" and reason in why
+
+
+def test_more_files_than_records_are_said(suite, tmp_path, monkeypatch):
+    monkeypatch.setattr(promptfoo, "RECORDS", 2)
+    for name in "abc":
+        (tmp_path / f"{name}.csv").write_text("")
+    found = suite("s.yaml", "prompts: ['{{q}}']\ntests:\n- vars: {q: a}\n- file://*.csv\n")
+    assert found.skipped == [("line 4", "'file://*.csv' names more than 2 files: not read")]
 
 
 def test_the_environment_is_not_expanded(suite, monkeypatch):

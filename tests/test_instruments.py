@@ -167,7 +167,7 @@ def test_a_fault_keeps_its_injection_unless_it_is_none_under_the_law():
 def test_unknown_text_and_unknown_cell_are_one_clear_line():
     with pytest.raises(ContractError, match=r"^text of the instruments: found 'new', expected as_written or corrected$"):
         instruments.read_judge_side("us_fintech", "new")
-    with pytest.raises(ContractError, match=r"fr_banking: no such cell, expected one of us_fintech, .*eu_banking$"):
+    with pytest.raises(ContractError, match=r"'fr_banking': no such cell, expected one of us_fintech, .*eu_banking$"):
         instruments.read_generator_side("fr_banking")
 
 

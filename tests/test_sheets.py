@@ -99,6 +99,8 @@ def test_xlsx_as_people_save_it(tmp_path):
         ("s.csv", b"item,answer\na\n", "row 2 has 1 cells, expected 2"),
         ("s.csv", "item,answer\né,1\n".encode("cp1252"), "is not UTF-8; save it as 'CSV UTF-8'"),
         ("s.xlsx", b"item,answer", "not an XLSX file"),
+        ("s.csv", b"item,answer,reason,answer\na,yes,,no\n", "column 'answer' occurs twice, expected once"),
+        ("s.csv", b"item,reason,reason\na,,other\n", "column 'reason' occurs twice, expected once"),
         ("s.ods", b"", "expected a file ending .csv or .xlsx"),
     ],
 )
