@@ -3,6 +3,8 @@ PYTHON ?= python3
 BIN := .venv/bin
 BEFORE_VERIFICATION := tables figures validity agreement consistency cost pilot live
 export PYTHONHASHSEED := 0
+# Two stages run at once, each on one core: threads of a matrix library would wait for each other.
+export OPENBLAS_NUM_THREADS := 1
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
 
 .PHONY: help repro verify test setup site archive notebooks pin smoke bench lock clean

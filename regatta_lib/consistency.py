@@ -16,7 +16,7 @@ import pandas as pd
 from pydantic.dataclasses import dataclass
 
 from regatta_lib.contracts import Contract
-from regatta_lib.records import Positive
+from regatta_lib.records import LAZY, Positive
 
 Kind = Literal["share", "difference", "likert_mean", "likert_difference", "sum", "chance", "untestable"]
 # the integers k that k/n may have, as multiples of n; every multiple of 1/n between them is possible
@@ -25,7 +25,7 @@ CELLS = ("n11", "n10", "n01", "n00")
 NUMBER = re.compile(r"([+−-]?)(\d{0,3}(?:,\d{3})*)(?:\.(\d+))?( ?%)?")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, config=LAZY)
 class Claim:
     """One printed statistic: what is printed, where, of how many things, and what kind of statistic it is.
 
