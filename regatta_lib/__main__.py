@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from regatta_lib import paths, study_commands
-from regatta_lib.files import ContractError
+from regatta_lib.files import ContractError, write_atomic
 
 app = typer.Typer(add_completion=False, no_args_is_help=True, pretty_exceptions_enable=False, help=__doc__)
 
@@ -26,8 +26,6 @@ def stage(name: str) -> None:
 @app.command()
 def publish() -> None:
     """Replace the committed notebooks by the executed ones, outputs included."""
-    from regatta_lib.files import write_atomic
-
     for executed in sorted(paths.EXECUTED.glob("*.ipynb")):
         write_atomic(paths.NOTEBOOKS / executed.name, executed.read_bytes())
         typer.echo(f"notebooks/{executed.name}")
@@ -36,7 +34,6 @@ def publish() -> None:
 @app.command("import")
 def import_release(folder: Path) -> None:
     """Import the figures of the public release from FOLDER into data/record."""
-    from regatta_lib.files import write_atomic
     from regatta_lib.release import record_tables
 
     for name, text in record_tables(folder).items():
@@ -60,7 +57,6 @@ def adjudicate_sample(
     """Draw a balanced, blinded sheet of STUDY's verdicts: XLSX and CSV for adjudicators, and the key to keep."""
     from regatta_lib import adjudication, instruments, jsonl, sheets
     from regatta_lib.contracts import VERDICTS, csv_text
-    from regatta_lib.files import ContractError, write_atomic
     from regatta_lib.stats import seeded
     from regatta_lib.studies import definition
 
@@ -99,7 +95,6 @@ def adjudicate_score(
 
     from regatta_lib import adjudication, sheets
     from regatta_lib.contracts import csv_text
-    from regatta_lib.files import write_atomic
     from regatta_lib.params import read_params
     from regatta_lib.stats import seeded
 
@@ -138,7 +133,6 @@ def site(
     folder: Annotated[Path, typer.Argument(help="Where to write; files there are replaced.")] = paths.ROOT / "site",
 ) -> None:
     """Build the static site from the executed notebooks, the documents and the data. Opens offline: FOLDER/index.html."""
-    from regatta_lib.files import write_atomic
     from regatta_lib.site import build
 
     files = build(paths.ROOT)
@@ -174,7 +168,6 @@ def archive() -> None:
     """Write the metadata of the archive, and the archive itself as dist/regatta-VERSION.zip: the same bytes on every run."""
     from regatta_lib import archive
     from regatta_lib.digest import sha256
-    from regatta_lib.files import write_atomic
 
     archive.check_pins(paths.ROOT)
     for name, text in archive.metadata_texts(paths.ROOT).items():
@@ -189,12 +182,11 @@ def archive() -> None:
 @app.command()
 def pin() -> None:
     """Write data/reference/SHA256SUMS anew, after a reviewed change of what it covers."""
-    from regatta_lib import archive
-    from regatta_lib.files import write_atomic
+    from regatta_lib import archive, digest
 
     text = archive.pinned_manifest(paths.ROOT)
-    write_atomic(paths.ROOT / archive.PINNED, text)
-    typer.echo(f"{archive.PINNED}: {len(text.splitlines())} files")
+    write_atomic(paths.ROOT / digest.PINS, text)
+    typer.echo(f"{digest.PINS}: {len(text.splitlines())} files")
 
 
 cell = typer.Typer(no_args_is_help=True, help="Add a cell: scaffold its files, check them, freeze their hashes.")
@@ -205,7 +197,6 @@ app.add_typer(cell, name="cell")
 def cell_new(name: str) -> None:
     """Write the templates of a new cell into data/instruments/NAME. Existing files are never replaced."""
     from regatta_lib.cells import scaffold
-    from regatta_lib.files import write_atomic
 
     files, folder = scaffold(name), paths.INSTRUMENTS / name
     if folder.exists():
@@ -222,7 +213,6 @@ def cell_check(
 ) -> None:
     """Check the cell in PATH. Prints one line for each violation; exit code 1 if there is any."""
     from regatta_lib import cells
-    from regatta_lib.files import write_atomic
 
     path = path.resolve()
     lines = [line for line in cells.violations(path) if not (freeze and cells.FROZEN in line)]

@@ -15,13 +15,11 @@ from types import ModuleType
 
 from regatta_lib import contracts
 from regatta_lib.contracts import Contract
-from regatta_lib.digest import manifest_text, read_manifest, sha256
+from regatta_lib.digest import PINS, in_pinned_folders, manifest_text, read_manifest, sha256
 from regatta_lib.files import ZIP_DATE, ContractError, yaml_value
 
 MANIFEST = "MANIFEST.sha256"
 CROISSANT = "http://mlcommons.org/croissant/1.1"
-PINNED = "data/reference/SHA256SUMS"
-BY_HAND = ("data/instruments", "data/record", "data/reference")
 TABLES = {
     "data/instruments/agreement.csv": contracts.AUDIT_AGREEMENT,
     "data/instruments/audit.csv": contracts.AUDIT,
@@ -92,17 +90,16 @@ def pinned_manifest(root: Path) -> str:
     Those are the tracked files, and the instruments, record and reference that are not tracked yet.
     """
     tracked = [name for name in tracked_files(root) if name.startswith(("data/", "figures/"))]
-    new = (path for folder in BY_HAND for path in (root / folder).rglob("*") if path.is_file())
-    names = {*tracked, *(path.relative_to(root).as_posix() for path in new)} - {PINNED}
-    chosen = [name for name in names if not name.startswith("data/verification/") and Path(name).name[0] != "."]
-    return manifest_text(root, [root / name for name in chosen])
+    left_out = ("data/verification/", PINS)
+    chosen = {name for name in tracked if not name.startswith(left_out) and Path(name).name[0] != "."}
+    return manifest_text(root, [root / name for name in chosen | in_pinned_folders(root)])
 
 
 def check_pins(root: Path) -> None:
     """Raise ContractError if a pinned file is missing or not the one that is pinned: it must not be archived as such."""
-    for name, digest in read_manifest(root / PINNED).items():
+    for name, digest in read_manifest(root / PINS).items():
         if not (root / name).is_file() or sha256((root / name).read_bytes()) != digest:
-            raise ContractError(f"{root / name}: not the file pinned in {PINNED}; after a reviewed change run 'make pin'")
+            raise ContractError(f"{root / name}: not the file pinned in {PINS}; after a reviewed change run 'make pin'")
 
 
 def zipped(root: Path, names: list[str], top: str) -> bytes:
@@ -139,7 +136,7 @@ def croissant(root: Path) -> str:
             encoding_formats=[MEDIA[Path(name).suffix]],
             sha256=digest,
         )
-        for name, digest in sorted(read_manifest(root / PINNED).items())
+        for name, digest in sorted(read_manifest(root / PINS).items())
     ]
     tables = [record_set(mlcroissant, context, root, name, contract) for name, contract in TABLES.items()]
     metadata = mlcroissant.Metadata(

@@ -240,8 +240,8 @@ def _check_dealt(folder: Path, number: int, places: list[Placement]) -> None:
         asked = [json.loads(line)["custom_id"] for line in lines]
     except (ValueError, TypeError, KeyError) as error:
         raise ContractError(f"{path}: found {error}, expected a request with a custom_id on each line") from None
-    dealt = [place.custom_id for place in sorted(places, key=lambda place: place.position)]
-    if asked != dealt or [place.position for place in places] != list(range(1, len(places) + 1)):
+    dealt = [(place.position, place.custom_id) for place in places]
+    if dealt != list(enumerate(asked, start=1)):
         raise ContractError(f"{folder / 'batches.csv'}: batch {number}: its requests are not those of {path.name}, in order")
 
 

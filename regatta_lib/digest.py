@@ -6,6 +6,9 @@ from pathlib import Path
 
 from regatta_lib.files import ContractError, file_text
 
+PINS = "data/reference/SHA256SUMS"
+PINNED_FOLDERS = ("data/instruments", "data/record", "data/reference")
+
 
 def canonical_json(value: object) -> str:
     """One text per value: sorted keys, no spaces, non-ASCII as is. NaN and infinities are refused."""
@@ -21,6 +24,13 @@ def manifest_text(root: Path, files: list[Path]) -> str:
     """The lines of a SHA256SUMS file for ``files``, as paths relative to ``root``, sorted by path."""
     names = sorted(file.relative_to(root).as_posix() for file in files)
     return "".join(f"{sha256((root / name).read_bytes())}  {name}\n" for name in names)
+
+
+def in_pinned_folders(root: Path) -> set[str]:
+    """Every file below the folders of which all is pinned, but hidden files and the manifest of the pins itself."""
+    below = (path for folder in PINNED_FOLDERS for path in (root / folder).rglob("*"))
+    names = {path.relative_to(root).as_posix() for path in below if path.is_file() and path.name[0] != "."}
+    return names - {PINS}
 
 
 def read_manifest(path: Path) -> dict[str, str]:

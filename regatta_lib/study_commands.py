@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from regatta_lib import paths
-from regatta_lib.files import ContractError
+from regatta_lib.files import ContractError, write_atomic
 
 if TYPE_CHECKING:
     from regatta_lib.forecast import Share
@@ -159,8 +159,6 @@ def _agreed(design: "Measurement", shares: "list[Share]", cap: float) -> int:
 
 
 def _write(texts: dict[Path, str]) -> None:
-    from regatta_lib.files import write_atomic
-
     for path, text in texts.items():
         write_atomic(path, text)
         typer.echo(f"{path.relative_to(paths.ROOT)}: {text.count(chr(10)):,} lines")
@@ -202,7 +200,6 @@ def exchange_batches(
 def _deal(name: str, design: "Measurement", waiting: "dict[str, Request]", size: int = 60) -> None:
     """Deal what waits and is in no batch yet, and say what was dealt."""
     from regatta_lib import batches
-    from regatta_lib.files import write_atomic
     from regatta_lib.stats import seeded
     from regatta_lib.studies import read_placements
 
@@ -225,7 +222,6 @@ def _deal(name: str, design: "Measurement", waiting: "dict[str, Request]", size:
 def exchange_collect(study: str, served: str = typer.Option(..., help="The name of the model that answered.")) -> None:
     """Turn each replies-NNN.jsonl of STUDY that has no answers-NNN.jsonl yet into one, after checking all of them."""
     from regatta_lib import batches
-    from regatta_lib.files import write_atomic
     from regatta_lib.studies import read_placements
 
     folder = _there(paths.EXCHANGE, study, "an exchange that batches were dealt in")

@@ -14,7 +14,7 @@ import pandas as pd
 
 from regatta_lib import audit, contracts, published, reference, scores, tables, validity, verdicts
 from regatta_lib.contracts import csv_text
-from regatta_lib.digest import read_manifest, sha256
+from regatta_lib.digest import PINS, in_pinned_folders, read_manifest, sha256
 from regatta_lib.files import ContractError, file_text
 from regatta_lib.params import read_params
 from regatta_lib.release import read_record
@@ -27,11 +27,9 @@ GROUPS = {
     "reconstructed": "reconstructed tables",
     "output": "outputs",
 }
-PINNED = ("data/record", "data/instruments", "data/reference")
 PINNED_INPUTS = {"data/consistency/claims.csv", "data/validity/areas.csv"}
 TEXT = (".csv", ".jsonl", ".md", ".tex", ".yaml", ".svg")
 MADE_LATER = ("data/verification/", "paper/", "dvc.lock")
-MANIFEST = "data/reference/SHA256SUMS"
 TOLERANCE = 1e-14
 NOTHING = "nothing"
 
@@ -61,16 +59,15 @@ def pinned_files(root: Path) -> Iterator[Check]:
     That is every file below the pinned folders, the two inputs made by hand, and every output of the pipeline but those
     made after this check.
     """
-    listed = read_manifest(root / MANIFEST)
-    below = (path for folder in PINNED for path in (root / folder).rglob("*"))
-    due = {path.relative_to(root).as_posix() for path in below if path.is_file() and not path.name.startswith(".")}
-    due |= PINNED_INPUTS | {name for name in pipeline_outputs(root) if not name.startswith(MADE_LATER)}
-    for name in sorted(listed.keys() | due - {MANIFEST}):
+    listed = read_manifest(root / PINS)
+    due = in_pinned_folders(root) | PINNED_INPUTS
+    due |= {name for name in pipeline_outputs(root) if not name.startswith(MADE_LATER)}
+    for name in sorted(listed.keys() | due):
         content = (root / name).read_bytes() if (root / name).is_file() else None
         found = "no such file" if content is None else sha256(content)
         if content and b"\r\n" in content and name.endswith(TEXT):
             found += " with CRLF line ends; a checkout that converts line ends changes every digest"
-        yield _compare("sha256", name, listed.get(name, "not listed"), found, MANIFEST)
+        yield _compare("sha256", name, listed.get(name, "not listed"), found, PINS)
 
 
 def recompute(root: Path) -> dict[str, pd.DataFrame]:

@@ -14,7 +14,7 @@ import pytest
 
 from regatta_lib import archive, contracts, paths, report, reproduction
 from regatta_lib.contracts import ContractError
-from regatta_lib.digest import read_manifest
+from regatta_lib.digest import PINS, read_manifest
 
 TOP = "regatta-1.0.0"
 pytestmark = pytest.mark.filterwarnings("ignore:ConjunctiveGraph is deprecated:DeprecationWarning")
@@ -121,7 +121,7 @@ def test_croissant_is_valid_and_lists_every_pinned_file(dataset):
     stated = json.loads((paths.ROOT / "croissant.json").read_text(encoding="utf-8"))
     assert stated["conformsTo"] == "http://mlcommons.org/croissant/1.1"
     listed = {entry["contentUrl"]: entry["sha256"] for entry in stated["distribution"]}
-    assert listed == read_manifest(paths.ROOT / archive.PINNED)
+    assert listed == read_manifest(paths.ROOT / PINS)
 
 
 @pytest.mark.parametrize("table", sorted(set(archive.TABLES) - {"data/record/specificity.csv"}))
@@ -135,7 +135,7 @@ def test_croissant_reads_the_rows_of_each_table(dataset, table):
 
 def test_every_pinned_input_table_has_a_record_set():
     inputs = ("data/instruments/", "data/record/", "data/reference/")
-    listed = read_manifest(paths.ROOT / archive.PINNED)
+    listed = read_manifest(paths.ROOT / PINS)
     assert {name for name in listed if name.endswith(".csv") and name.startswith(inputs)} == set(archive.TABLES)
 
 
