@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from regatta_lib.agreement import agreement, cohen_kappa, percent_agreement
+from regatta_lib.agreement import cohen_kappa, percent_agreement, rater_agreement
 from regatta_lib.digest import sha256
 from regatta_lib.files import ContractError, file_text
 from regatta_lib.items import Fault
@@ -176,7 +176,7 @@ def score_sheet(
 ) -> tuple[dict[str, object], pd.DataFrame]:
     """Compare a filled sheet with the judge: the agreement row, and the disagreements with their kind.
 
-    The row is ``agreement.agreement`` (judge in rows, adjudicator in columns, suites as independent units) plus unclear,
+    The row is ``rater_agreement`` (judge in rows, adjudicator in columns, suites as independent units) plus unclear,
     blank, and weighted_agreement and weighted_kappa, in which each item counts for the verdicts it stands for: a balanced
     sample has other prevalence than the study. ``verdicts`` counts the study's, ``represented`` those that the items
     stand for, ``weighted_verdicts`` those that the answered items stand for. Answers "unclear" and blanks are unresolved,
@@ -186,7 +186,7 @@ def score_sheet(
     merged = checked(filled, key)
     answers = {"yes": 1, "no": 0}
     human = [answers.get(answer) for answer in merged["answer"]]
-    row = agreement(merged["judge"], human, (0, 1), merged["suite_id"], rng, resamples, level)
+    row = rater_agreement(merged["judge"], human, (0, 1), merged["suite_id"], rng, resamples, level)
     table = np.zeros((2, 2))
     for judge, answer, weight in zip(merged["judge"], human, merged["weight"], strict=True):
         if answer is not None:

@@ -111,7 +111,7 @@ def undefined_reason(table: np.ndarray) -> str:
     return "one rater constant, κ = 0 by construction" if any(constant) else ""
 
 
-def agreement(
+def rater_agreement(
     first: Sequence,
     second: Sequence,
     labels: Sequence,
@@ -186,7 +186,7 @@ def compare_judges(
         likert = judge == "specificity"
         sides = [[None if pd.isna(value) else int(value) for value in both[f"value_{side}"]] for side in ("first", "second")]
         labels = (1, 2, 3, 4, 5) if likert else (0, 1)
-        row = agreement(*sides, labels, both["suite_id"], rng, resamples, level, "quadratic" if likert else None)
+        row = rater_agreement(*sides, labels, both["suite_id"], rng, resamples, level, "quadratic" if likert else None)
         only = {
             f"{side}_only": int((part["_merge"] == name).sum())
             for side, name in (("first", "left_only"), ("second", "right_only"))
@@ -200,5 +200,5 @@ def stage_coefficients(pairs: pd.DataFrame, rng: np.random.Generator, resamples:
     rows = []
     for generator, part in pairs.groupby("generator", sort=True):
         sides = [[None if pd.isna(v) else int(v) for v in part[stage]] for stage in ("design", "execution")]
-        rows.append({"generator": generator, **agreement(*sides, (0, 1), part["suite_id"], rng, resamples, level)})
+        rows.append({"generator": generator, **rater_agreement(*sides, (0, 1), part["suite_id"], rng, resamples, level)})
     return pd.DataFrame(rows)

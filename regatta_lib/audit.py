@@ -4,15 +4,12 @@ Two AI auditors classed the 150 items apart from each other; a third reader deci
 looked at once more. The final class is that of the last step. All earlier verdicts are kept.
 """
 
-from pathlib import Path
-
 import numpy as np
 import pandas as pd
 
-from regatta_lib import paths, records
+from regatta_lib import records
 from regatta_lib.agreement import cohen_kappa
 from regatta_lib.items import AUDIT_CLASSES
-from regatta_lib.reference import read_published_values
 from regatta_lib.stats import percentile_interval, seeded
 
 CLASSES = list(AUDIT_CLASSES)
@@ -64,13 +61,12 @@ def agreement(audit: pd.DataFrame, seed: int, resamples: int, level: float) -> p
     return pd.DataFrame(rows, columns=["scope", "of", "n", "agreed", "kappa", "ci_low", "ci_high", "undefined"])
 
 
-def class_counts(audit: pd.DataFrame, folder: Path = paths.REFERENCE) -> pd.DataFrame:
+def class_counts(audit: pd.DataFrame, printed: "pd.Series[str]") -> pd.DataFrame:
     """Requirements by class: the paper's own audit, our two auditors, and the final classes. Each row sums to 125.
 
-    The paper's counts are those it prints, from ``published_values.csv`` in ``folder``.
+    The paper's counts are those it prints: ``printed`` holds the text of each published figure by its key.
     """
     items = audit[audit["role"] == "requirement"]
-    printed = read_published_values(folder).set_index("key")["printed"]
     counts = {"paper": {name: int(printed[key]) for name, key in PUBLISHED_KEYS.items()}} | {
         name: items[column].value_counts().to_dict()
         for name, column in (("first auditor", "first_class"), ("second auditor", "second_class"), ("final", "audit_class"))
@@ -78,14 +74,14 @@ def class_counts(audit: pd.DataFrame, folder: Path = paths.REFERENCE) -> pd.Data
     return pd.DataFrame(counts).T.reindex(columns=CLASSES).fillna(0).astype(int).rename_axis("source").reset_index()
 
 
-def audit_shares(audit: pd.DataFrame, folder: Path = paths.REFERENCE) -> pd.DataFrame:
+def audit_shares(audit: pd.DataFrame, printed: "pd.Series[str]") -> pd.DataFrame:
     """The numbers of the figure: requirements by class for each cell, all cells (``all``) and the paper's audit (``paper``).
 
-    Columns: cell, audit_class, n, share (of the row's requirements).
+    ``printed`` as of ``class_counts``. Columns: cell, audit_class, n, share (of the row's requirements).
     """
     items = audit[audit["role"] == "requirement"]
     counts = pd.crosstab(items["cell"], items["audit_class"]).reindex(columns=CLASSES, fill_value=0)
-    totals = class_counts(audit, folder).set_index("source")
+    totals = class_counts(audit, printed).set_index("source")
     counts.loc["all"], counts.loc["paper"] = totals.loc["final"], totals.loc["paper"]
     long = counts.rename_axis(columns="audit_class").stack().rename("n").reset_index()
     return long.assign(share=long["n"] / long.groupby("cell")["n"].transform("sum"))

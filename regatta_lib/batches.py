@@ -8,6 +8,7 @@ shows whether verdicts depend on the place in it.
 
 import json
 from collections import Counter, defaultdict
+from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 
@@ -19,7 +20,6 @@ from regatta_lib.contracts import Contract
 from regatta_lib.digest import canonical_json
 from regatta_lib.exchange import ENDPOINT
 from regatta_lib.files import ContractError, file_text
-from regatta_lib.judges import VERDICT_FIELD, read_text
 from regatta_lib.models import Model, Pending
 from regatta_lib.records import Positive, Reply, Request, Ruling
 from regatta_lib.transcripts import request_key
@@ -198,10 +198,13 @@ def result_lines(keys: list[str], replies: Replies, served: str) -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
-def collected(folder: Path, placements: list[Placement], served: str) -> tuple[dict[Path, str], list[str]]:
+def collected(
+    folder: Path, placements: list[Placement], served: str, unreadable: Callable[[str, str], bool]
+) -> tuple[dict[Path, str], list[str]]:
     """The answer files that can be made of new reply files, {path: text}, and one note on each.
 
-    A note counts the replies, the requests left out and the judge replies that cannot be read. Raises ContractError for
+    A note counts the replies, the requests left out and the replies that cannot be read: ``unreadable(role, text)`` says
+    which, for the role (the first part of a call) they were asked in. Raises ContractError for
     a reply file that breaks the simple form or belongs to no batch, before anything is written.
     """
     batch_places: dict[int, list[Placement]] = defaultdict(list)
@@ -218,16 +221,12 @@ def collected(folder: Path, placements: list[Placement], served: str) -> tuple[d
             _check_dealt(folder, number, places)
             replies = read_replies(source, len(places))
             texts[target] = result_lines([place.custom_id for place in places], replies, served)
-            judge = places[0].kind.split()[0]
-            unreadable = [
-                line
-                for line, text in replies.by_line.items()
-                if judge in VERDICT_FIELD and read_text(judge, text).value is None
-            ]
+            role = places[0].kind.split()[0]
+            lost = [line for line, text in replies.by_line.items() if unreadable(role, text)]
             notes.append(
                 f"{source.name}: {len(replies.by_line):,} replies, {len(replies.missing):,} missing"
-                f"{f' (lines {shown(replies.missing)})' if replies.missing else ''}, {len(unreadable):,} unreadable"
-                f"{f' (lines {shown(unreadable)})' if unreadable else ''}"
+                f"{f' (lines {shown(replies.missing)})' if replies.missing else ''}, {len(lost):,} unreadable"
+                f"{f' (lines {shown(lost)})' if lost else ''}"
             )
     return texts, notes
 

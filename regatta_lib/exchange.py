@@ -43,7 +43,7 @@ class Counts:
 
 
 class Exchange:
-    """A model that answers from the files of one folder. See ``models.exchange``."""
+    """A model that answers through the files of ``folder``. A request without an answer yet raises ``Pending``."""
 
     def __init__(self, folder: Path, transcripts: Transcripts) -> None:
         self._folder = folder

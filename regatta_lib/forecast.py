@@ -115,7 +115,7 @@ def characters(role: Role, prompt: Prompt) -> int:
     return len(params["system"]) + len(params["messages"][0]["content"]) + len(str(params.get("output_config", "")))
 
 
-def forecast(
+def forecast_study(
     study: Study,
     generators: dict[str, GeneratorSide],
     judged: dict[str, JudgeSide],

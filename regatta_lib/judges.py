@@ -117,6 +117,11 @@ def read_text(judge: str, text: str) -> Opinion:
     return Opinion("answered", value, reason.strip())
 
 
+def unreadable(role: str, text: str) -> bool:
+    """Whether ``role`` is a judge and ``text`` no answer that can be read as its own."""
+    return role in VERDICT_FIELD and read_text(role, text).value is None
+
+
 def _binary(found: dict) -> int | None:
     verdict = found["verdict"]
     return VERDICTS.get(verdict) if isinstance(verdict, str) else None

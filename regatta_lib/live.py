@@ -77,7 +77,7 @@ class Attempt:
 
 
 class Live:
-    """The model behind one endpoint. See ``models.live``."""
+    """The model behind one endpoint. Raises ContractError if its key is not in the environment."""
 
     def __init__(self, endpoint: Endpoint, transcripts: Transcripts, retry: Retry | None = None) -> None:
         self.endpoint = endpoint

@@ -1,10 +1,10 @@
 """Models: one ``complete`` call, whoever answers it.
 
-``scripted`` answers from a function or a mapping (tests), ``replay`` from stored transcripts, ``exchange`` through files,
-``live`` over the network; ``routed`` sends each request to the model its ``params`` name. In ten lines::
+``Scripted`` answers from a function or a mapping (tests), ``Replay`` from stored transcripts, ``Exchange`` through files,
+``Live`` over the network; ``Routed`` sends each request to the model its ``params`` name. In ten lines::
 
     transcripts = Transcripts(paths.TRANSCRIPTS / "mine")
-    async with aclosing(live(endpoint, transcripts)) as model:
+    async with aclosing(Live(endpoint, transcripts)) as model:
         reply = await model.complete(Request("coverage/own.S1.us_insurance.r1/IN-01/s03", params))
     print(reply.state, reply.text)
 """
@@ -13,18 +13,12 @@ import asyncio
 from collections.abc import Callable, Mapping
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from regatta_lib.digest import canonical_json, sha256
 from regatta_lib.files import ContractError
-from regatta_lib.params import Endpoint
 from regatta_lib.records import Reply, Request
-from regatta_lib.transcripts import History, Transcripts, events, request_key, suite_of, transcript_files
-
-if TYPE_CHECKING:
-    from regatta_lib.exchange import Exchange
-    from regatta_lib.live import Live
-
+from regatta_lib.transcripts import History, events, request_key, suite_of, transcript_files
 
 SUITES_KEPT = 16  # more than a run works on at once, or each would be read again for every question
 
@@ -46,10 +40,10 @@ class Model(Protocol):
 
 
 class Scripted:
-    """A model that says what it is told to. See ``scripted``."""
+    """A model that answers with ``answers(request)`` or ``answers[request.call]``: a text, or a whole ``Reply``."""
 
-    def __init__(self, answer: Callable[[Request], str | Reply]) -> None:
-        self._answer = answer
+    def __init__(self, answers: Callable[[Request], str | Reply] | Mapping[str, str | Reply]) -> None:
+        self._answer = answers if callable(answers) else lambda request: answers[request.call]
 
     async def complete(self, request: Request) -> Reply:
         await asyncio.sleep(0)
@@ -68,7 +62,7 @@ class Scripted:
 
 
 class Replay:
-    """The stored replies of a study. See ``replay``."""
+    """A model that answers from stored transcripts only. A request they do not hold raises ``MissingTranscript``."""
 
     def __init__(self, folder: Path) -> None:
         self._files = {path.name.partition(".jsonl")[0]: path for path in transcript_files(folder)}
@@ -113,32 +107,8 @@ def _question(params: dict, draw: int) -> str:
     return sha256(canonical_json([params, draw]))
 
 
-def scripted(answers: Callable[[Request], str | Reply] | Mapping[str, str | Reply]) -> Scripted:
-    """A model that answers with ``answers(request)`` or ``answers[request.call]``: a text, or a whole ``Reply``."""
-    return Scripted(answers if callable(answers) else lambda request: answers[request.call])
-
-
-def replay(folder: Path) -> Replay:
-    """A model that answers from stored transcripts only. A request they do not hold raises ``MissingTranscript``."""
-    return Replay(folder)
-
-
-def exchange(folder: Path, transcripts: Transcripts) -> "Exchange":
-    """A model that answers through files in ``folder``. A request without an answer yet raises ``Pending``."""
-    from regatta_lib.exchange import Exchange
-
-    return Exchange(folder, transcripts)
-
-
-def live(endpoint: Endpoint, transcripts: Transcripts) -> "Live":
-    """The model behind an endpoint. Raises ContractError if its key is not in the environment."""
-    from regatta_lib.live import Live
-
-    return Live(endpoint, transcripts)
-
-
 class Routed:
-    """Several models behind one call. See ``routed``."""
+    """A model that sends each request to ``models[request.params["model"]]``."""
 
     def __init__(self, models: Mapping[str, Model]) -> None:
         self._models = models
@@ -153,8 +123,3 @@ class Routed:
     async def aclose(self) -> None:
         for model in self._models.values():
             await model.aclose()
-
-
-def routed(models: Mapping[str, Model]) -> Routed:
-    """A model that sends each request to ``models[request.params["model"]]``."""
-    return Routed(models)

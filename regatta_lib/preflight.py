@@ -8,7 +8,7 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Literal
 
-from regatta_lib.models import live
+from regatta_lib.models import Live
 from regatta_lib.params import Endpoint
 from regatta_lib.records import Reply, Request
 from regatta_lib.transcripts import Transcripts
@@ -48,7 +48,7 @@ class Preflight:
         )
 
 
-async def preflight(endpoint: Endpoint, transcripts: Transcripts) -> Preflight:
+async def probe(endpoint: Endpoint, transcripts: Transcripts) -> Preflight:
     """Ask an endpoint what it can do. Raises PreflightError if it does not answer, or stops answering.
 
     A server that refuses a schema or tool, or breaks on it while it answers a plain request, doesn't have that feature.
@@ -82,7 +82,7 @@ async def _ask(endpoint: Endpoint, transcripts: Transcripts, kind: str, draw: in
     params = {"model": "preflight", "max_tokens": 1_024, "messages": [{"role": "user", "content": text}]}
     params |= {"temperature": 0} if kind == "plain" else {}
     params |= {"output_config": {"format": {"type": "json_schema", "schema": SCHEMA}}} if kind == "schema" else {}
-    async with aclosing(live(endpoint, transcripts)) as model:
+    async with aclosing(Live(endpoint, transcripts)) as model:
         return await model.complete(Request(f"preflight/preflight/{kind}", params, draw))
 
 
@@ -98,7 +98,7 @@ def _follows(reply: Reply) -> bool:
 
 async def _extras(endpoint: Endpoint, transcripts: Transcripts) -> tuple[str, str]:
     """Token counting and the model's lifecycle: optional features, so any failure means that they are not offered."""
-    async with aclosing(live(endpoint, transcripts)) as model:
+    async with aclosing(Live(endpoint, transcripts)) as model:
         if endpoint.protocol == "openai":
             return "not offered here", "unknown"
         absent = (model.sdk.AnthropicError, AttributeError)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from regatta_lib import records
+from regatta_lib import paths, records
 from regatta_lib.contracts import PUBLISHED_VALUES, REFERENCE_VALUES
 
 TABLE3_MEASURES = (
@@ -58,3 +58,8 @@ def read_reference_values(folder: Path) -> pd.DataFrame:
 def read_published_values(folder: Path) -> pd.DataFrame:
     """The figures that the paper's summary prints: key, printed, place, status, how."""
     return PUBLISHED_VALUES.read(folder / "published_values.csv")
+
+
+def printed_figures(folder: Path = paths.REFERENCE) -> "pd.Series[str]":
+    """The text of each published figure as printed, by its key."""
+    return read_published_values(folder).set_index("key")["printed"]

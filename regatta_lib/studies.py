@@ -14,9 +14,9 @@ from regatta_lib.canaries import CANARIES, CanaryResult
 from regatta_lib.contracts import SCORES, VERDICTS
 from regatta_lib.digest import canonical_json
 from regatta_lib.files import ContractError
-from regatta_lib.models import Model, Pending, exchange, live, replay, routed
+from regatta_lib.models import Exchange, Live, Model, Pending, Replay, Routed
 from regatta_lib.params import Endpoint, Measurement, Params, Study, read_params
-from regatta_lib.preflight import Preflight, preflight
+from regatta_lib.preflight import Preflight, probe
 from regatta_lib.records import Request, Ruling, Scenario
 from regatta_lib.rulings import verdict_table
 from regatta_lib.scores import suite_scores
@@ -79,7 +79,7 @@ def waiting(name: str, work: Work) -> tuple[dict[str, Request], str]:
 
     async def advance() -> tuple[dict[str, Request], str]:
         with closing(Transcripts(paths.TRANSCRIPTS / name)) as transcripts:
-            model = exchange(paths.EXCHANGE / name, transcripts)
+            model = Exchange(paths.EXCHANGE / name, transcripts)
             async with aclosing(Collector(model)) as collector:
                 with suppress(Pending):
                     await work(collector)
@@ -98,7 +98,7 @@ def endpoints_of(name: str, study: Measurement, endpoints: dict[str, Endpoint]) 
 
 async def found_endpoints(used: dict[str, Endpoint], transcripts: Transcripts) -> dict[str, Preflight]:
     """What each live endpoint can do, asked before the study starts. Raises PreflightError if one does not answer."""
-    return {name: await preflight(endpoint, transcripts) for name, endpoint in used.items()}
+    return {name: await probe(endpoint, transcripts) for name, endpoint in used.items()}
 
 
 def run_study(name: str, study: Study, endpoints: dict[str, Endpoint], calls: int) -> tuple[runs.Result, list[str]]:
@@ -120,11 +120,11 @@ def carry_out(
 
     async def asked(transcripts: Transcripts) -> tuple[runs.Result, list[str]]:
         if study.provider == "exchange":
-            report, model = [], exchange(paths.EXCHANGE / name, transcripts)
+            report, model = [], Exchange(paths.EXCHANGE / name, transcripts)
         else:
             found = await found_endpoints(used, transcripts)
             report = [f"{alias}: {what}" for alias, what in found.items()]
-            model = routed({alias: live(what.endpoint, transcripts) for alias, what in found.items()})
+            model = Routed({alias: Live(what.endpoint, transcripts) for alias, what in found.items()})
         async with aclosing(watched(model, {alias: place.prices for alias, place in used.items()}, calls)) as counted:
             try:
                 return await work(counted), report
@@ -154,7 +154,7 @@ def replayed(name: str, study: Study) -> runs.Result:
 
 def again(name: str, work: Work) -> runs.Result:
     """``work`` with the stored transcripts of this name instead of a model. Raises models.MissingTranscript."""
-    return asyncio.run(work(replay(paths.TRANSCRIPTS / name)))
+    return asyncio.run(work(Replay(paths.TRANSCRIPTS / name)))
 
 
 def ruling_texts(stem: Path, rulings: list[Ruling]) -> dict[Path, str]:

@@ -165,13 +165,13 @@ def _write(texts: dict[Path, str]) -> None:
 
 
 def _forecast(study: str):
-    from regatta_lib.forecast import forecast, shown
+    from regatta_lib.forecast import forecast_study, shown
     from regatta_lib.params import read_params
     from regatta_lib.runs import read_sides
     from regatta_lib.studies import definition
 
     design = definition(study)
-    shares = forecast(design, *read_sides(design), read_params(paths.PARAMS).endpoints)
+    shares = forecast_study(design, *read_sides(design), read_params(paths.PARAMS).endpoints)
     return shares, shown(shares)
 
 
@@ -222,10 +222,11 @@ def _deal(name: str, design: "Measurement", waiting: "dict[str, Request]", size:
 def exchange_collect(study: str, served: str = typer.Option(..., help="The name of the model that answered.")) -> None:
     """Turn each replies-NNN.jsonl of STUDY that has no answers-NNN.jsonl yet into one, after checking all of them."""
     from regatta_lib import batches
+    from regatta_lib.judges import unreadable
     from regatta_lib.studies import read_placements
 
     folder = _there(paths.EXCHANGE, study, "an exchange that batches were dealt in")
-    texts, notes = batches.collected(folder, read_placements(folder), served)
+    texts, notes = batches.collected(folder, read_placements(folder), served, unreadable)
     for path, text in texts.items():
         write_atomic(path, text)
     for note in notes:

@@ -140,7 +140,7 @@ def published_values(root: Path, recomputed: dict[str, float]) -> Iterator[Check
 def reconstructed(root: Path) -> Iterator[Check]:
     """The tables consistent with the printed agreements: the pinned list against a fresh enumeration."""
     path = root / "data/reference/reconstructed_tables.csv"
-    printed = reference.read_published_values(root / "data/reference").set_index("key")["printed"]
+    printed = reference.printed_figures(root / "data/reference")
     ordered = published.reconstructed_tables(printed).sort_values(list(contracts.RECONSTRUCTED_TABLES.key))
     fresh = ordered[contracts.RECONSTRUCTED_TABLES.columns]
     pinned = contracts.RECONSTRUCTED_TABLES.read(path)
@@ -151,7 +151,7 @@ def reconstructed(root: Path) -> Iterator[Check]:
 
 def output_texts(root: Path, frames: dict[str, pd.DataFrame]) -> dict[str, str]:
     """The committed text outputs that follow from the record and the instruments alone, {path below the root: text}."""
-    shares = audit.audit_shares(frames["audit"], root / "data/reference")
+    shares = audit.audit_shares(frames["audit"], reference.printed_figures(root / "data/reference"))
     texts = {
         "figures/audit.csv": csv_text(shares.sort_values(["cell", "audit_class"])),
         "data/verdicts/historical.csv": csv_text(frames["verdicts"]),

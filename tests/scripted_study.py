@@ -5,7 +5,7 @@ import re
 
 from regatta_lib import judges, runs
 from regatta_lib.digest import sha256
-from regatta_lib.models import scripted
+from regatta_lib.models import Scripted
 from regatta_lib.params import Role, Study, Words
 
 SLOT = re.compile(r"^Slot (\d+)\.", re.M)
@@ -71,7 +71,7 @@ class Recorded:
 
     def __init__(self, answer=reply):
         self.requests = []
-        self._model = scripted(answer)
+        self._model = Scripted(answer)
 
     async def complete(self, request):
         self.requests.append(request)

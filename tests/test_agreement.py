@@ -132,7 +132,7 @@ def row_of(first, second, **changes):
         "resamples": RESAMPLES,
         "level": 0.95,
     }
-    return agreement.agreement(first, second, **(settings | changes))
+    return agreement.rater_agreement(first, second, **(settings | changes))
 
 
 def test_all_coefficients_stand_side_by_side_with_the_table():

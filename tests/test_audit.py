@@ -18,6 +18,7 @@ from regatta_lib import audit, audit_figure, audit_report, figures, ledger, path
 from regatta_lib.contracts import AUDIT, AUDIT_AGREEMENT, AUDIT_SHARES, CELL_AUDIT, INDEX, Contract
 from regatta_lib.items import AUDIT_CLASSES
 from regatta_lib.params import read_params
+from regatta_lib.reference import printed_figures
 from regatta_lib.stats import seeded
 
 WIDTH = 3.5
@@ -46,11 +47,11 @@ def test_the_agreement_and_the_figure_behind_numbers_are_derived_too(table, tmp_
     base = read_params(paths.PARAMS).base
     agreement = audit.agreement(table, base.seed, base.resamples, base.level)
     committed(AUDIT_AGREEMENT, agreement, paths.INSTRUMENTS / "agreement.csv", tmp_path)
-    committed(AUDIT_SHARES, audit.audit_shares(table), paths.FIGURES / "audit.csv", tmp_path)
+    committed(AUDIT_SHARES, audit.audit_shares(table, printed_figures()), paths.FIGURES / "audit.csv", tmp_path)
 
 
 def test_the_counts_are_those_of_the_audit(table):
-    counts = audit.class_counts(table).set_index("source")
+    counts = audit.class_counts(table, printed_figures()).set_index("source")
     assert counts.loc["paper"].tolist() == [24, 46, 31, 24]
     assert counts.loc["first auditor"].tolist() == [45, 43, 19, 18]
     assert counts.loc["second auditor"].tolist() == [32, 46, 22, 25]
@@ -64,7 +65,7 @@ def test_the_counts_are_those_of_the_audit(table):
 def test_the_papers_counts_are_read_from_the_reference(table, tmp_path):
     text = (paths.REFERENCE / "published_values.csv").read_text("utf-8")
     (tmp_path / "published_values.csv").write_text(text.replace("audit/clean,24,", "audit/clean,25,"), encoding="utf-8")
-    assert audit.class_counts(table, tmp_path).set_index("source").loc["paper"].tolist() == [24, 46, 31, 25]
+    assert audit.class_counts(table, printed_figures(tmp_path)).set_index("source").loc["paper"].tolist() == [24, 46, 31, 25]
 
 
 def test_all_verdicts_and_the_reason_are_kept_where_the_auditors_differ(table):
@@ -172,7 +173,7 @@ def test_vietnamese_survives_a_pdf_figure():
 
 
 def test_the_figure_is_the_same_bytes_on_every_run_and_as_committed(table, tmp_path):
-    shares = audit.audit_shares(table)
+    shares = audit.audit_shares(table, printed_figures())
     for name in ("first", "second"):
         figures.save(audit_figure.figure_audit(shares, WIDTH), tmp_path, name, 72)
     for suffix in ("svg", "pdf", "png"):
@@ -182,7 +183,7 @@ def test_the_figure_is_the_same_bytes_on_every_run_and_as_committed(table, tmp_p
 
 
 def test_the_figure_prints_each_count_once(table):
-    figure = audit_figure.figure_audit(audit.audit_shares(table), WIDTH)
+    figure = audit_figure.figure_audit(audit.audit_shares(table, printed_figures()), WIDTH)
     shown = [int(text.get_text()) for text in figure.axes[0].texts]
     assert sum(shown) == 3 * 125
     assert [line.get_text() for line in figure.legends[0].get_texts()] == list(AUDIT_CLASSES.values())
@@ -191,7 +192,7 @@ def test_the_figure_prints_each_count_once(table):
 def test_the_type_of_the_figure_is_legible_in_the_report(table):
     notebook = (paths.NOTEBOOKS / "instruments.ipynb").read_text("utf-8")
     assert f"audit_figure.figure_audit(shares, {WIDTH})" in notebook
-    texts = audit_figure.figure_audit(audit.audit_shares(table), WIDTH).findobj(Text)
+    texts = audit_figure.figure_audit(audit.audit_shares(table, printed_figures()), WIDTH).findobj(Text)
     assert min(text.get_fontsize() for text in texts if text.get_text()) * COLUMN / WIDTH > 6
 
 
@@ -204,7 +205,10 @@ def test_the_figures_printed_in_prose_are_those_of_the_data(table):
     cells = json.loads((paths.NOTEBOOKS / "instruments.ipynb").read_text("utf-8"))["cells"]
     prose = "".join(line for cell in cells if cell["cell_type"] == "markdown" for line in cell["source"])
     docs = (paths.ROOT / "docs" / "instruments.md").read_text("utf-8")
-    counts = {source: " / ".join(map(str, row)) for source, *row in audit.class_counts(table).itertuples(index=False)}
+    counts = {
+        source: " / ".join(map(str, row))
+        for source, *row in audit.class_counts(table, printed_figures()).itertuples(index=False)
+    }
     for source in ("paper", "final", "second auditor"):
         assert counts[source] in prose, source
     items, faults = (table[table["role"] == role] for role in ("requirement", "fault"))

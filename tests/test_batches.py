@@ -8,6 +8,7 @@ from scripted_study import Recorded, reply, sides, study
 from regatta_lib import batches, runs
 from regatta_lib.batches import PLACEMENTS, Placement
 from regatta_lib.contracts import ContractError
+from regatta_lib.judges import unreadable
 from regatta_lib.models import Pending
 from regatta_lib.records import Ruling
 from regatta_lib.stats import seeded
@@ -119,7 +120,7 @@ def collect(tmp_path, *lines, kind="design demo"):
     text = "".join(line if isinstance(line, str) else json.dumps(line) + "\n" for line in lines)
     (tmp_path / "replies-001.jsonl").write_text(text, encoding="utf-8")
     (tmp_path / "batch-001.jsonl").write_text("".join(f'{{"custom_id": "k{n}", "params": {{}}}}\n' for n in (1, 2, 3)))
-    return batches.collected(tmp_path, places(kind), "served-model")
+    return batches.collected(tmp_path, places(kind), "served-model", unreadable)
 
 
 def test_simple_replies_become_result_lines_in_the_order_of_the_batch(tmp_path):
@@ -170,18 +171,18 @@ def test_answers_are_not_tied_to_requests_of_another_order(tmp_path, asked):
     assert collect(tmp_path, {"line": 1, "answer": "x"})[0]
     (tmp_path / "batch-001.jsonl").write_text("".join(json.dumps({"custom_id": key}) + "\n" for key in asked))
     with pytest.raises(ContractError, match=r"batches\.csv: batch 1: its requests are not those of batch-001\.jsonl"):
-        batches.collected(tmp_path, places(), "m")
+        batches.collected(tmp_path, places(), "m", unreadable)
     with pytest.raises(ContractError, match="in order"):
-        batches.collected(tmp_path, places()[1:], "m")
+        batches.collected(tmp_path, places()[1:], "m", unreadable)
     (tmp_path / "batch-001.jsonl").unlink()
     with pytest.raises(ContractError, match=r"batch-001\.jsonl: missing"):
-        batches.collected(tmp_path, places(), "m")
+        batches.collected(tmp_path, places(), "m", unreadable)
 
 
 def test_replies_to_no_batch_stop_the_collection(tmp_path):
     (tmp_path / "replies-009.jsonl").write_text('{"line": 1, "answer": "x"}\n')
     with pytest.raises(ContractError, match=r"replies-009.jsonl: no such batch, expected one of 1 to 1"):
-        batches.collected(tmp_path, places(), "m")
+        batches.collected(tmp_path, places(), "m", unreadable)
 
 
 def test_collected_replies_are_not_collected_twice(tmp_path):

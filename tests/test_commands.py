@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 
 from regatta_lib import __main__, forecast, paths, studies, study_commands, transcripts
 from regatta_lib.files import ContractError
-from regatta_lib.models import replay
+from regatta_lib.models import Replay
 from regatta_lib.records import Request
 from regatta_lib.transcripts import Transcripts
 
@@ -146,7 +146,7 @@ def test_packed_transcripts_replay(folders):
     import asyncio
 
     request = waiting[placements[0].custom_id]
-    assert asyncio.run(replay(folders / "transcripts/demo").complete(request)).text == reply(request)
+    assert asyncio.run(Replay(folders / "transcripts/demo").complete(request)).text == reply(request)
     with pytest.raises(Exception, match="unpack it"), Transcripts(folders / "transcripts/demo").ledger(request.call):
         pass
 

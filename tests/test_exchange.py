@@ -7,7 +7,7 @@ from contextlib import aclosing
 import pytest
 
 from regatta_lib.exchange import Counts
-from regatta_lib.models import Pending, exchange, replay
+from regatta_lib.models import Exchange, Pending, Replay
 from regatta_lib.records import Request
 from regatta_lib.transcripts import Transcripts
 
@@ -24,7 +24,7 @@ def ask(folder, *numbers: int):
 
     async def run():
         transcripts = Transcripts(folder / "transcripts")
-        async with aclosing(exchange(folder, transcripts)) as model:
+        async with aclosing(Exchange(folder, transcripts)) as model:
             replies = await asyncio.gather(*(model.complete(request(n)) for n in numbers), return_exceptions=True)
             counts = model.counts()
         transcripts.close()
@@ -87,7 +87,7 @@ def test_answers_are_recorded_and_can_be_replayed_without_the_files(tmp_path):
     answers(tmp_path, "answers.jsonl", succeeded(opened["item 1"], "yes"))
     [reply], _, _ = ask(tmp_path, 1)
     (tmp_path / "answers.jsonl").unlink()
-    assert asyncio.run(replay(tmp_path / "transcripts").complete(request(1))) == reply
+    assert asyncio.run(Replay(tmp_path / "transcripts").complete(request(1))) == reply
     [again], counts, still = ask(tmp_path, 1)
     assert (again, counts, still) == (reply, Counts(answered=1), {})
 

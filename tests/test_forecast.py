@@ -12,7 +12,7 @@ ENDPOINT = Endpoint(
 
 
 def shares(design, endpoints=None):
-    return forecast.forecast(design, *sides(design), endpoints or {"scripted": ENDPOINT})
+    return forecast.forecast_study(design, *sides(design), endpoints or {"scripted": ENDPOINT})
 
 
 def calls(design):
@@ -91,7 +91,7 @@ def test_a_price_of_zero_is_known():
 @pytest.mark.parametrize("name", ["demo", "smoke", "replication", "retest"])
 def test_every_study_in_the_parameters_can_be_forecast(name):
     design = studies.definition(name)
-    found = forecast.forecast(design, *runs.read_sides(design), read_params(paths.PARAMS).endpoints)
+    found = forecast.forecast_study(design, *runs.read_sides(design), read_params(paths.PARAMS).endpoints)
     suites = len(design.generators) * len(design.strategies) * len(design.cells) * design.replications
     assert suites == {"demo": 8, "smoke": 2, "replication": 180, "retest": 36}[name]
     assert sum(share.calls[0] for share in found if share.role == "generator") == suites

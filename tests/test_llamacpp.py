@@ -13,9 +13,9 @@ import pytest
 
 from regatta_lib import suites
 from regatta_lib.contracts import ContractError
-from regatta_lib.models import live, replay
+from regatta_lib.models import Live, Replay
 from regatta_lib.params import Endpoint
-from regatta_lib.preflight import preflight
+from regatta_lib.preflight import probe
 from regatta_lib.records import Request
 from regatta_lib.smoke import serving
 from regatta_lib.spend import totals
@@ -59,7 +59,7 @@ def request(text: str, **changes) -> Request:
 def ask(folder, place: Endpoint, *requests: Request):
     async def run():
         transcripts = Transcripts(folder)
-        async with aclosing(live(place, transcripts)) as model:
+        async with aclosing(Live(place, transcripts)) as model:
             replies = await asyncio.gather(*(model.complete(one) for one in requests))
         transcripts.close()
         return replies
@@ -75,7 +75,7 @@ def test_an_answer_with_its_counts(tmp_path, address, protocol):
     assert reply.text.strip()
     assert (reply.requested_model, reply.served_model) == ("smollm2", "smollm2")
     assert reply.usage["output_tokens"] > 0
-    assert asyncio.run(replay(tmp_path).complete(request("Answer with the word yes."))) == reply
+    assert asyncio.run(Replay(tmp_path).complete(request("Answer with the word yes."))) == reply
 
 
 @PROTOCOLS
@@ -121,7 +121,7 @@ def test_an_address_in_use_is_refused(address):
 @PROTOCOLS
 def test_preflight_finds_what_this_server_does(tmp_path, address, protocol):
     transcripts = Transcripts(tmp_path)
-    found = asyncio.run(preflight(endpoint(address, protocol), transcripts))
+    found = asyncio.run(probe(endpoint(address, protocol), transcripts))
     transcripts.close()
     assert found.sampling == "accepted"
     assert found.served_model == "smollm2"

@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from regatta_lib.contracts import ContractError
-from regatta_lib.models import MissingTranscript, replay, routed, scripted
+from regatta_lib.models import MissingTranscript, Replay, Routed, Scripted
 from regatta_lib.records import Request
 from regatta_lib.transcripts import Outcome, Transcripts, pack, request_key
 
@@ -34,13 +34,13 @@ def store(folder, *outcomes: Outcome, endpoint="one", draw=1):
 
 
 def test_scripted_answers_from_a_function_or_a_mapping():
-    assert complete(scripted({CALL: "yes"}), CALL, PARAMS).text == "yes"
-    assert complete(scripted(lambda request: f"draw {request.draw}"), CALL, PARAMS, 3).text == "draw 3"
-    assert complete(scripted({CALL: "  "}), CALL, PARAMS).state == "empty"
-    whole = complete(scripted({CALL: "yes"}), CALL, PARAMS)
-    assert complete(scripted({CALL: whole}), CALL, PARAMS) is whole
+    assert complete(Scripted({CALL: "yes"}), CALL, PARAMS).text == "yes"
+    assert complete(Scripted(lambda request: f"draw {request.draw}"), CALL, PARAMS, 3).text == "draw 3"
+    assert complete(Scripted({CALL: "  "}), CALL, PARAMS).state == "empty"
+    whole = complete(Scripted({CALL: "yes"}), CALL, PARAMS)
+    assert complete(Scripted({CALL: whole}), CALL, PARAMS) is whole
     with pytest.raises(KeyError, match="IN-02"):
-        complete(scripted({CALL: "yes"}), CALL.replace("IN-01", "IN-02"), PARAMS)
+        complete(Scripted({CALL: "yes"}), CALL.replace("IN-01", "IN-02"), PARAMS)
 
 
 @pytest.mark.parametrize("packed", [False, True])
@@ -50,13 +50,13 @@ def test_replay_gives_what_was_stored(tmp_path, packed):
         path = tmp_path / "own.S1.us_insurance.r1.jsonl"
         pack(path)
         path.unlink()
-    assert complete(replay(tmp_path), CALL, PARAMS) == stored
+    assert complete(Replay(tmp_path), CALL, PARAMS) == stored
     assert (stored.state, stored.attempts, stored.maybe_billed) == ("refused", 2, 1)
 
 
 def test_replay_gives_a_last_error_too(tmp_path):
     stored = store(tmp_path, Outcome("error", error="cut", final=False))
-    assert complete(replay(tmp_path), CALL, PARAMS) == stored
+    assert complete(Replay(tmp_path), CALL, PARAMS) == stored
 
 
 @pytest.mark.parametrize(
@@ -71,7 +71,7 @@ def test_replay_gives_a_last_error_too(tmp_path):
 def test_replay_raises_on_a_miss_and_names_the_call(tmp_path, asked):
     store(tmp_path, Outcome("answered", "yes"))
     with pytest.raises(MissingTranscript, match=f"no stored reply to {asked[0]}"):
-        complete(replay(tmp_path), *asked)
+        complete(Replay(tmp_path), *asked)
 
 
 def test_replay_raises_on_a_request_that_was_never_answered(tmp_path):
@@ -80,24 +80,24 @@ def test_replay_raises_on_a_request_that_was_never_answered(tmp_path):
         transcripts.sent(ledger, "k", Request(CALL, PARAMS), {}, "v")
     transcripts.close()
     with pytest.raises(MissingTranscript):
-        complete(replay(tmp_path), CALL, PARAMS)
+        complete(Replay(tmp_path), CALL, PARAMS)
 
 
 def test_replay_does_not_choose_between_two_endpoints(tmp_path):
     store(tmp_path, Outcome("answered", "yes"))
     store(tmp_path, Outcome("answered", "no"), endpoint="two")
     with pytest.raises(ContractError, match=f"2 endpoints answered {CALL}"):
-        complete(replay(tmp_path), CALL, PARAMS)
+        complete(Replay(tmp_path), CALL, PARAMS)
 
 
 def test_replay_prefers_an_answer_to_the_error_of_another_endpoint(tmp_path):
     stored = store(tmp_path, Outcome("answered", "yes"))
     store(tmp_path, Outcome("error", error="cut", final=False), endpoint="two")
-    assert complete(replay(tmp_path), CALL, PARAMS) == stored
+    assert complete(Replay(tmp_path), CALL, PARAMS) == stored
 
 
 def test_routed_goes_by_the_name_of_the_model():
-    model = routed({"judge": scripted({CALL: "from the judge"}), "agent": scripted({CALL: "from the agent"})})
+    model = Routed({"judge": Scripted({CALL: "from the judge"}), "agent": Scripted({CALL: "from the agent"})})
     assert complete(model, CALL, PARAMS).text == "from the judge"
     assert complete(model, CALL, PARAMS | {"model": "agent"}).text == "from the agent"
     with pytest.raises(ContractError, match="no endpoint 'other', expected one of agent, judge"):

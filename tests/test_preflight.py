@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from regatta_lib.live import Retry
-from regatta_lib.preflight import PreflightError, preflight
+from regatta_lib.preflight import PreflightError, probe
 from regatta_lib.transcripts import Transcripts
 from tests.loopback import KEY, PROTOCOLS, endpoint, plant_key
 from tests.server import Server
@@ -25,9 +25,9 @@ def test_preflight_finds_what_works(tmp_path, protocol, offers, structured):
     with Server() as server:
         server.offers |= offers | {"sampling": False, "count_tokens": "schema" not in offers}
         transcripts = Transcripts(tmp_path)
-        found = asyncio.run(preflight(endpoint(server, protocol, sampling=True), transcripts))
+        found = asyncio.run(probe(endpoint(server, protocol, sampling=True), transcripts))
         sent = len(server.received)
-        again = asyncio.run(preflight(found.endpoint, transcripts))
+        again = asyncio.run(probe(found.endpoint, transcripts))
         transcripts.close()
     counted = protocol == "anthropic" and "schema" not in offers
     assert (found.endpoint.structured, found.endpoint.sampling, found.sampling) == (structured, False, "refused")
@@ -41,7 +41,7 @@ def test_preflight_finds_what_works(tmp_path, protocol, offers, structured):
 def test_preflight_stops_at_an_endpoint_that_refuses(tmp_path):
     transcripts = Transcripts(tmp_path)
     with Server(["leak"]) as server, pytest.raises(PreflightError, match="judge: HTTP 401") as stopped:
-        asyncio.run(preflight(endpoint(server), transcripts))
+        asyncio.run(probe(endpoint(server), transcripts))
     transcripts.close()
     assert KEY not in str(stopped.value)
 
@@ -54,9 +54,9 @@ def test_a_failing_server_has_not_refused_sampling(tmp_path, monkeypatch, protoc
     with Server(["503"] * (Retry.tries + 2)) as server:
         place = endpoint(server, protocol, sampling=True)
         with pytest.raises(PreflightError, match="judge: HTTP 503"):
-            asyncio.run(preflight(place, transcripts))
+            asyncio.run(probe(place, transcripts))
         assert len(server.received) == Retry.tries
-        found = asyncio.run(preflight(place, transcripts))
+        found = asyncio.run(probe(place, transcripts))
         sent = [received.body for received in server.received if received.behaviour == "503"]
     transcripts.close()
     assert (found.sampling, found.endpoint.sampling) == ("accepted", True)
@@ -70,7 +70,7 @@ def test_a_server_that_breaks_on_schemas_and_answers_plain_requests_has_none(tmp
     transcripts = Transcripts(tmp_path)
     features = {"tools", "response_format", "output_config"}
     with Server(lambda number, body: failure if features & body.keys() else "ok") as server:
-        found = asyncio.run(preflight(endpoint(server, protocol), transcripts))
+        found = asyncio.run(probe(endpoint(server, protocol), transcripts))
     transcripts.close()
     assert found.endpoint.structured == "prompt"
 
@@ -82,8 +82,8 @@ def test_a_server_that_stops_answering_has_not_refused_schemas(tmp_path, monkeyp
     transcripts = Transcripts(tmp_path)
     with Server(["ok"] + [failure] * 2 * Retry.tries) as server:
         with pytest.raises(PreflightError, match=f"judge: HTTP {failure}"):
-            asyncio.run(preflight(endpoint(server, protocol), transcripts))
+            asyncio.run(probe(endpoint(server, protocol), transcripts))
         server.script = lambda number, body: "ok"
-        found = asyncio.run(preflight(endpoint(server, protocol), transcripts))
+        found = asyncio.run(probe(endpoint(server, protocol), transcripts))
     transcripts.close()
     assert found.endpoint.structured == "schema"

@@ -9,7 +9,8 @@ from scripted_study import Recorded, reply, sides, study
 from regatta_lib import batches, jsonl, judges, paths, prompts, runs, studies, suites
 from regatta_lib.contracts import SCORES, VERDICTS, ContractError
 from regatta_lib.digest import sha256
-from regatta_lib.models import MissingTranscript, Pending, exchange
+from regatta_lib.judges import unreadable
+from regatta_lib.models import Exchange, MissingTranscript, Pending
 from regatta_lib.params import Role
 from regatta_lib.stats import seeded
 from regatta_lib.transcripts import Transcripts
@@ -187,7 +188,7 @@ def test_a_study_through_files_ends_and_replays_byte_for_byte(tmp_path, monkeypa
             path.write_text(text, encoding="utf-8")
         placements += dealt
         answer_all(folder, placements)
-        for path, text in batches.collected(folder, placements, "file-model")[0].items():
+        for path, text in batches.collected(folder, placements, "file-model", unreadable)[0].items():
             path.write_text(text, encoding="utf-8")
     assert rounds == 4, "suites; answers and scenario verdicts; answer verdicts; the rest of the coverage scan"
     result, report = studies.run_study("t", design, {}, 500)
@@ -217,7 +218,7 @@ def test_nothing_that_was_answered_is_asked_again(tmp_path):
 
     async def passes():
         transcripts = Transcripts(tmp_path / "transcripts")
-        model = exchange(tmp_path, transcripts)
+        model = Exchange(tmp_path, transcripts)
         with pytest.raises(Pending):
             await runs.run(model, DESIGN, *sides(DESIGN))
         await model.aclose()

@@ -9,7 +9,7 @@ from scripted_study import study
 from regatta_lib import paths
 from regatta_lib.files import ContractError
 from regatta_lib.live import Live
-from regatta_lib.models import routed
+from regatta_lib.models import Routed
 from regatta_lib.params import Prices, Role
 from regatta_lib.spend import price_list, spend, totals, watched
 from regatta_lib.studies import carry_out
@@ -52,7 +52,7 @@ def test_two_servers_of_one_model_are_priced_apart(tmp_path, capsys):
     """A thousand times the price at the second server, which answers one call of three."""
 
     async def run(used, transcripts):
-        model = routed({name: Live(place, transcripts, QUICK) for name, place in used.items()})
+        model = Routed({name: Live(place, transcripts, QUICK) for name, place in used.items()})
         async with aclosing(watched(model, {name: place.prices for name, place in used.items()}, 3)) as counted:
             for number, name in enumerate(("cheap", "dear", "cheap")):
                 await counted.complete(request(number, model=name))

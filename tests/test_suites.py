@@ -8,9 +8,9 @@ from scripted_study import Recorded, asked_slots, reply, scenario_item, sides, s
 
 from regatta_lib import prompts, runs, suites
 from regatta_lib.live import Live
-from regatta_lib.models import replay
+from regatta_lib.models import Replay
 from regatta_lib.params import Role
-from regatta_lib.preflight import preflight
+from regatta_lib.preflight import probe
 from regatta_lib.transcripts import Transcripts
 from tests.loopback import QUICK, endpoint, plant_key
 from tests.server import Server
@@ -177,7 +177,7 @@ def test_the_manifest_records_the_temperature_that_was_sent(source, tmp_path, mo
         return suites.generate(model, role, plan(), source.ontology, source.documents, "digest")
 
     async def run(server, transcripts):
-        found = await preflight(endpoint(server, **place), transcripts)
+        found = await probe(endpoint(server, **place), transcripts)
         async with aclosing(Live(found.endpoint, transcripts, QUICK)) as model:
             return await written(model)
 
@@ -186,7 +186,7 @@ def test_the_manifest_records_the_temperature_that_was_sent(source, tmp_path, mo
         _, manifest = asyncio.run(run(server, transcripts))
         assert {received.body.get("temperature") for received in server.received[-suites.ROUNDS :]} == {sent}
     assert manifest.temperature == sent
-    assert asyncio.run(written(replay(tmp_path)))[1] == manifest
+    assert asyncio.run(written(Replay(tmp_path)))[1] == manifest
 
 
 def test_no_generation_prompt_holds_text_of_the_judge_side():
