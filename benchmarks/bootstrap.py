@@ -17,11 +17,10 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import numpy as np
 import pandas as pd
 
-from regatta_lib import paths
-from regatta_lib.contracts import INDEX, VERDICTS
-from regatta_lib.scores import stage_pairs
+from regatta_lib.base import paths
+from regatta_lib.instruments import INDEX
+from regatta_lib.measures import VERDICTS, bootstrap_counts, margin, stage_pairs
 from regatta_lib.stats import seeded
-from regatta_lib.validity import bootstrap_counts, margin
 
 
 def vectorised(pairs: pd.DataFrame, resamples: int) -> dict[str, np.ndarray]:

@@ -24,10 +24,8 @@ from pathlib import Path
 
 import anthropic
 
-from regatta_lib.live import Live
-from regatta_lib.params import Endpoint
-from regatta_lib.records import Request
-from regatta_lib.transcripts import Transcripts
+from regatta_lib.base import Endpoint
+from regatta_lib.models import Live, Request, Transcripts
 from tests.server import Server
 
 LATENCY, IN_FLIGHT, PER_SUITE = 0.05, 100, 1_110

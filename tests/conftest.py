@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from regatta_lib import paths, verification
+from regatta_lib.base import paths
+from regatta_lib.reproduce import verification
 
 RELEASE = Path(os.environ.get("REGATTA_UPSTREAM", paths.ROOT.parent / "shared/upstream"))
 VERIFIED = ("data", "figures", "params.yaml", "dvc.yaml")

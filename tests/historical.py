@@ -4,8 +4,10 @@ from functools import cache
 
 import pandas as pd
 
-from regatta_lib import paths, release, scores, tables, verdicts
-from regatta_lib.contracts import INDEX
+from regatta_lib.base import paths
+from regatta_lib.instruments import INDEX
+from regatta_lib.measures import resampled_counts, scores, tables, verdicts
+from regatta_lib.reproduce import release
 
 RESAMPLES = 2_000
 COLUMNS = ["suite_id", "judge", "target", "arm", "draw", "scenario", "state", "value"]
@@ -59,4 +61,4 @@ def table(rows: list[dict]) -> pd.DataFrame:
 def the_table3(bootstrap):
     """Table III of the historical study, by generator."""
     pairs = the_pairs()
-    return tables.table3(pairs, tables.resampled_counts(pairs, bootstrap), bootstrap.level).set_index("generator")
+    return tables.table3(pairs, resampled_counts(pairs, bootstrap), bootstrap.level).set_index("generator")

@@ -13,11 +13,9 @@ from pathlib import Path
 
 import anthropic  # noqa: F401  loaded here once, not in each run
 
-from regatta_lib.contracts import write_atomic
-from regatta_lib.live import Live, Retry
-from regatta_lib.params import Endpoint
-from regatta_lib.records import Request
-from regatta_lib.transcripts import Transcripts
+from regatta_lib.base import Endpoint, write_atomic
+from regatta_lib.models import Live, Request, Transcripts
+from regatta_lib.models.live import Retry
 
 ITEMS = 300
 

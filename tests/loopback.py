@@ -6,11 +6,9 @@ from contextlib import aclosing
 
 import pytest
 
-from regatta_lib.live import Live, Retry
-from regatta_lib.params import Endpoint, Prices
-from regatta_lib.records import Request
-from regatta_lib.spend import price_list, totals
-from regatta_lib.transcripts import Transcripts
+from regatta_lib.base import Endpoint, Prices
+from regatta_lib.models import Live, Request, Transcripts, price_list, totals
+from regatta_lib.models.live import Retry
 from tests.server import Server
 
 KEY = "sk-planted-5e1f"

@@ -3,10 +3,10 @@
 import json
 import re
 
-from regatta_lib import judges, runs
-from regatta_lib.digest import sha256
+from regatta_lib.base import Role, Study, sha256
+from regatta_lib.base.params import Words
 from regatta_lib.models import Scripted
-from regatta_lib.params import Role, Study, Words
+from regatta_lib.studies import judges, runs
 
 SLOT = re.compile(r"^Slot (\d+)\.", re.M)
 _SIDES = {}

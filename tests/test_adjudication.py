@@ -7,14 +7,13 @@ import pandas as pd
 import pytest
 from historical import RESAMPLES, suite, table, the_verdicts, verdict
 
-from regatta_lib import adjudication, paths, sheets
-from regatta_lib.__main__ import main
-from regatta_lib.contracts import VERDICTS, ContractError, csv_text
+from regatta.adjudicate import adjudication, sheets
+from regatta.commands import main
+from regatta_lib.base import ContractError, csv_text, paths, read_params
 from regatta_lib.instruments import read_judge_side
-from regatta_lib.jsonl import SCENARIOS
-from regatta_lib.params import read_params
-from regatta_lib.records import Episode, Scenario
+from regatta_lib.measures import VERDICTS
 from regatta_lib.stats import seeded
+from regatta_lib.studies import SCENARIOS, Episode, Scenario
 
 FAULTS = [f"IN-F{n}" for n in range(1, 6)]
 MESSAGE = "=Khách hàng hỏi về hạn mức 400 triệu đồng"

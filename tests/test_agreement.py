@@ -8,9 +8,7 @@ from hypothesis import strategies as st
 from sklearn.metrics import cohen_kappa_score
 from statsmodels.stats.inter_rater import cohens_kappa
 
-from regatta_lib import agreement
-from regatta_lib.stats import seeded
-from regatta_lib.tables import Bootstrap
+from regatta_lib.stats import Bootstrap, agreement, seeded
 
 # Agresti's 91 couples (rated 1 to 4 by husband and wife), the example of R's vcd::Kappa: 0.1293 and, linear, 0.2374
 COUPLES = np.array([[7, 7, 2, 3], [2, 8, 3, 7], [1, 5, 4, 9], [2, 8, 9, 14]])

@@ -12,9 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from regatta_lib import archive, contracts, paths, report, reproduction
-from regatta_lib.contracts import ContractError
-from regatta_lib.digest import PINS, read_manifest
+from regatta.archive import bundle
+from regatta_lib.base import ContractError, contracts, paths, read_manifest
+from regatta_lib.present import report
+from regatta_lib.reproduce import MANIFEST, PINS, reproduction
+from regatta_lib.reproduce.pins import check_pins, tracked_files
 
 TOP = "regatta-1.0.0"
 pytestmark = pytest.mark.filterwarnings("ignore:ConjunctiveGraph is deprecated:DeprecationWarning")
@@ -23,14 +25,14 @@ pytestmark = pytest.mark.filterwarnings("ignore:ConjunctiveGraph is deprecated:D
 
 @pytest.fixture(scope="module")
 def names():
-    return archive.tracked_files(paths.ROOT)
+    return tracked_files(paths.ROOT)
 
 
 @pytest.fixture(scope="module")
 def unpacked(names, tmp_path_factory):
     """The archive, unpacked in a folder that no git repository holds."""
     folder = tmp_path_factory.mktemp("archive")
-    with zipfile.ZipFile(io.BytesIO(archive.zipped(paths.ROOT, names, TOP))) as packed:
+    with zipfile.ZipFile(io.BytesIO(bundle.zipped(paths.ROOT, names, TOP))) as packed:
         packed.extractall(folder)
     return folder / TOP
 
@@ -46,36 +48,36 @@ def run(folder, *arguments):
 
 
 def test_the_same_bytes_from_the_repository_twice_and_from_the_unpacked_archive(names, unpacked):
-    first = archive.zipped(paths.ROOT, names, TOP)
-    assert archive.zipped(paths.ROOT, list(reversed(names)), TOP) == first
+    first = bundle.zipped(paths.ROOT, names, TOP)
+    assert bundle.zipped(paths.ROOT, list(reversed(names)), TOP) == first
     for number, path in enumerate(sorted(unpacked.rglob("*"))):
         os.utime(path, (number, number))
         path.chmod(0o755 if path.is_dir() else 0o644)
     (unpacked / ".ci/run").chmod(0o700)
-    again = archive.tracked_files(unpacked)
+    again = tracked_files(unpacked)
     assert again == names
-    assert archive.zipped(unpacked, again, TOP) == first
+    assert bundle.zipped(unpacked, again, TOP) == first
 
 
 def test_entries_are_sorted_dated_alike_and_listed_with_their_digests(names):
-    with zipfile.ZipFile(io.BytesIO(archive.zipped(paths.ROOT, names, TOP))) as packed:
+    with zipfile.ZipFile(io.BytesIO(bundle.zipped(paths.ROOT, names, TOP))) as packed:
         entries = packed.infolist()
-        listed = packed.read(f"{TOP}/{archive.MANIFEST}").decode("utf-8")
-    assert [entry.filename for entry in entries] == sorted(f"{TOP}/{name}" for name in [*names, archive.MANIFEST])
+        listed = packed.read(f"{TOP}/{MANIFEST}").decode("utf-8")
+    assert [entry.filename for entry in entries] == sorted(f"{TOP}/{name}" for name in [*names, MANIFEST])
     assert {entry.date_time for entry in entries} == {(1980, 1, 1, 0, 0, 0)}
     assert {entry.external_attr >> 16 for entry in entries} == {0o100644, 0o100755}
     assert [line.split("  ")[1] for line in listed.splitlines()] == names
 
 
 def test_a_missing_tracked_file_is_named(tmp_path):
-    (tmp_path / archive.MANIFEST).write_text(f"{'0' * 64}  gone.csv\n", encoding="utf-8")
+    (tmp_path / MANIFEST).write_text(f"{'0' * 64}  gone.csv\n", encoding="utf-8")
     with pytest.raises(ContractError, match=r"gone\.csv: missing, expected a file of the archive"):
-        archive.tracked_files(tmp_path)
+        tracked_files(tmp_path)
 
 
 def test_neither_a_manifest_nor_git_is_an_error(tmp_path):
     with pytest.raises(ContractError, match=r"MANIFEST\.sha256: missing"):
-        archive.tracked_files(tmp_path)
+        tracked_files(tmp_path)
 
 
 def test_nothing_untracked_is_packed(names):
@@ -104,7 +106,7 @@ def test_a_stage_runs_with_dvc_in_the_unpacked_archive(unpacked):
 
 @pytest.mark.parametrize("name", ["croissant.json", "ro-crate-metadata.json"])
 def test_the_committed_metadata_are_those_generated(name):
-    assert (paths.ROOT / name).read_text(encoding="utf-8") == archive.metadata_texts(paths.ROOT)[name]
+    assert (paths.ROOT / name).read_text(encoding="utf-8") == bundle.metadata_texts(paths.ROOT)[name]
 
 
 @pytest.fixture(scope="module")
@@ -124,10 +126,10 @@ def test_croissant_is_valid_and_lists_every_pinned_file(dataset):
     assert listed == read_manifest(paths.ROOT / PINS)
 
 
-@pytest.mark.parametrize("table", sorted(set(archive.TABLES) - {"data/record/specificity.csv"}))
+@pytest.mark.parametrize("table", sorted(set(bundle.TABLES) - {"data/record/specificity.csv"}))
 def test_croissant_reads_the_rows_of_each_table(dataset, table):
-    title = archive.record_set_id(table)
-    frame = archive.TABLES[table].read(paths.ROOT / table)
+    title = bundle.record_set_id(table)
+    frame = bundle.TABLES[table].read(paths.ROOT / table)
     records = list(dataset.records(title))
     assert len(records) == len(frame)
     assert set(records[0]) == {f"{title}/{column}" for column in frame}
@@ -136,7 +138,7 @@ def test_croissant_reads_the_rows_of_each_table(dataset, table):
 def test_every_pinned_input_table_has_a_record_set():
     inputs = ("data/instruments/", "data/record/", "data/reference/")
     listed = read_manifest(paths.ROOT / PINS)
-    assert {name for name in listed if name.endswith(".csv") and name.startswith(inputs)} == set(archive.TABLES)
+    assert {name for name in listed if name.endswith(".csv") and name.startswith(inputs)} == set(bundle.TABLES)
 
 
 def test_croissant_validation_can_fail(tmp_path):
@@ -154,10 +156,10 @@ def test_the_crate_loads_and_its_parts_exist():
 
     crate = ROCrate(str(paths.ROOT))
     root = crate.root_dataset
-    assert root["version"] == archive.citation(paths.ROOT)["version"]
+    assert root["version"] == bundle.citation(paths.ROOT)["version"]
     assert crate.metadata["conformsTo"] == "https://w3id.org/ro/crate/1.2"
-    assert {part.id for part in root["hasPart"]} == set(archive.PARTS)
-    assert [name for name in archive.PARTS if not (paths.ROOT / name).exists()] == []
+    assert {part.id for part in root["hasPart"]} == set(bundle.PARTS)
+    assert [name for name in bundle.PARTS if not (paths.ROOT / name).exists()] == []
     assert len(root["citation"]) == 2
     (author,) = root["author"]
     assert author.type == "Organization"
@@ -165,7 +167,7 @@ def test_the_crate_loads_and_its_parts_exist():
 
 def test_the_citation_file_is_sound_and_keeps_the_original_study_apart():
     """The required keys of the Citation File Format 1.2.0; its own validator does not install beside current packages."""
-    about = archive.citation(paths.ROOT)
+    about = bundle.citation(paths.ROOT)
     project = tomllib.loads((paths.ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     assert {"cff-version", "message", "title", "authors"} <= set(about)
     assert about["cff-version"] == "1.2.0"
@@ -181,7 +183,7 @@ def test_the_citation_file_is_sound_and_keeps_the_original_study_apart():
 
 
 def test_contracts_and_tables_agree():
-    assert all(contract in vars(contracts).values() for contract in archive.TABLES.values())
+    assert all(contract in vars(contracts).values() for contract in bundle.TABLES.values())
 
 
 def test_every_file_of_the_badge_checklist_exists(names):
@@ -195,8 +197,8 @@ def test_every_file_of_the_badge_checklist_exists(names):
 
 
 def test_a_file_that_is_not_the_pinned_one_is_not_archived(copy):
-    archive.check_pins(paths.ROOT)
+    check_pins(paths.ROOT)
     path = copy / "data/record/coverage.csv"
     path.write_text(path.read_text().replace(",1", ",0", 1))
     with pytest.raises(ContractError, match=r"coverage\.csv: not the file pinned in"):
-        archive.check_pins(copy)
+        check_pins(copy)

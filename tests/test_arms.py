@@ -3,7 +3,7 @@
 import pytest
 from historical import RESAMPLES, suite, table, the_verdicts, verdict
 
-from regatta_lib import arms
+from regatta_lib.measures import arms
 from regatta_lib.stats import seeded
 
 

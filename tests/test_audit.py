@@ -14,11 +14,11 @@ from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 
-from regatta_lib import audit, audit_figure, audit_report, figures, ledger, paths, records, schemas, tables
-from regatta_lib.contracts import AUDIT, AUDIT_AGREEMENT, AUDIT_SHARES, CELL_AUDIT, INDEX, Contract
-from regatta_lib.items import AUDIT_CLASSES
-from regatta_lib.params import read_params
-from regatta_lib.reference import printed_figures
+from regatta_lib.base import Contract, paths, read_params, records
+from regatta_lib.instruments import AUDIT, AUDIT_AGREEMENT, AUDIT_CLASSES, AUDIT_SHARES, CELL_AUDIT, INDEX, audit, schemas
+from regatta_lib.measures import tables
+from regatta_lib.present import audit_figure, figures
+from regatta_lib.reproduce import printed_figures
 from regatta_lib.stats import seeded
 
 WIDTH = 3.5
@@ -28,7 +28,7 @@ COLUMN = 3.29
 
 @pytest.fixture(scope="module")
 def table():
-    return ledger.audit_table()
+    return audit.audit_table()
 
 
 def committed(contract: Contract, frame: pd.DataFrame, path, tmp_path):
@@ -39,7 +39,7 @@ def committed(contract: Contract, frame: pd.DataFrame, path, tmp_path):
 def test_audit_csv_is_derived_from_the_yaml(table, tmp_path):
     committed(AUDIT, table, paths.INSTRUMENTS / "audit.csv", tmp_path)
     folder = paths.INSTRUMENTS / "eu_banking"
-    committed(CELL_AUDIT, ledger.audit_table(["eu_banking"]), folder / "audit.csv", tmp_path)
+    committed(CELL_AUDIT, audit.audit_table(["eu_banking"]), folder / "audit.csv", tmp_path)
     assert set(AUDIT.read(paths.INSTRUMENTS / "audit.csv")["cell"]) == set(records.CELLS)
 
 
@@ -121,14 +121,14 @@ def test_table1_splits_each_cells_items_into_the_four_classes(table):
 
 
 def test_the_wrong_ground_truths_are_listed_with_what_a_correct_one_says(table):
-    wrong = audit_report.wrong_ground_truths(table)
+    wrong = audit.wrong_ground_truths(table)
     assert len(wrong) == 13 and wrong["ground_truth"].value_counts().to_dict() == {"partly incorrect": 12, "incorrect": 1}
     assert wrong.set_index("fault").loc["HC-F4", "ground_truth"] == "incorrect"
     assert (wrong["as_written"] != wrong["corrected"]).all()
 
 
 def test_the_items_page_links_every_source_and_escapes_text():
-    page = audit_report.items_page(list(records.CELLS))
+    page = audit.items_page(list(records.CELLS))
     sources = [
         source
         for cell in records.CELLS
@@ -140,9 +140,7 @@ def test_the_items_page_links_every_source_and_escapes_text():
     assert page.count("<tr") == 150 + 5
     assert "&amp;" in page and '<a href="https://github.com/' in page
     hostile = schemas.Source(tier="primary", title='<script>"x"', url="https://a.org/?q=1&r=2")
-    assert audit_report.link(1, hostile) == (
-        '<a href="https://a.org/?q=1&amp;r=2" title="&lt;script&gt;&quot;x&quot;">P1</a>'
-    )
+    assert audit.link(1, hostile) == ('<a href="https://a.org/?q=1&amp;r=2" title="&lt;script&gt;&quot;x&quot;">P1</a>')
 
 
 def test_vietnamese_survives_the_csv(table, tmp_path):

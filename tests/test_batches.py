@@ -5,13 +5,10 @@ from collections import Counter, defaultdict
 import pytest
 from scripted_study import Recorded, reply, sides, study
 
-from regatta_lib import batches, runs
-from regatta_lib.batches import PLACEMENTS, Placement
-from regatta_lib.contracts import ContractError
-from regatta_lib.judges import unreadable
-from regatta_lib.models import Pending
-from regatta_lib.records import Ruling
+from regatta_lib.base import ContractError
+from regatta_lib.models import PLACEMENTS, Pending, Placement, batches
 from regatta_lib.stats import seeded
+from regatta_lib.studies import Ruling, order_check, runs, unreadable
 
 DESIGN = study(strategies=["S1", "S2"], scenarios=4, control=True, single=["threshold_error"], repeats={"us_insurance": 2})
 
@@ -198,7 +195,7 @@ def test_the_order_check_compares_thirds_of_the_batch():
     """Six items: yes, yes, no, no, no, no; the second judge saw items 1, 2 and 6 and differs on 2."""
     placed = [Placement(1, n, f"k{n}", "design demo", "c") for n in range(1, 7)]
     rulings = [ruling(n, int(n <= 2)) for n in range(1, 7)]
-    table = batches.order_check(placed, rulings, [ruling(1, 1), ruling(2, 0), ruling(6, 0)])
+    table = order_check(placed, rulings, [ruling(1, 1), ruling(2, 0), ruling(6, 0)])
     assert table["third"].tolist() == [1, 2, 3]
     assert table["n"].tolist() == [2, 2, 2]
     assert table["yes"].tolist() == [1.0, 0.0, 0.0]

@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 from historical import the_pairs, the_scores
 
-from regatta_lib import paths, tables
+from regatta_lib.base import paths
+from regatta_lib.measures import resampled_counts, tables
+from regatta_lib.stats import Bootstrap
 
 
 @pytest.fixture(scope="module")
@@ -26,7 +28,7 @@ def test_the_loop_and_the_arrays_agree(benchmark):
 
 
 def test_an_enlarged_study_has_other_suites_and_the_same_margins(benchmark):
-    from regatta_lib.validity import per_fault_margin
+    from regatta_lib.measures.v3_stages import per_fault_margin
 
     pairs = the_pairs()
     larger = benchmark.enlarged(pairs, 3)
@@ -40,7 +42,7 @@ def test_tables_leave_out_an_unresolved_pair():
     pairs = the_pairs()
     missing = pairs.index[pairs["generator"] == "sonnet4"][0]
     pairs.loc[missing, "execution"] = None
-    resampled = tables.resampled_counts(pairs, tables.Bootstrap(1, 1_000, 0.95))
+    resampled = resampled_counts(pairs, Bootstrap(1, 1_000, 0.95))
     assert tables.table3(pairs, resampled, 0.95).set_index("generator").loc["sonnet4", "pairs"] == 299
     difference = tables.stage_difference(pairs, resampled, 0.95).set_index(["generator", "category"])
     assert difference.loc[("sonnet4", "pooled"), "n"] == 299
@@ -62,6 +64,6 @@ def test_an_interval_divides_by_the_pairs_that_were_drawn():
     """Where every resolved pair is design-only the difference is 1 in every resample, however many are unresolved."""
     pairs = the_pairs().assign(design=1, execution=0)
     pairs["execution"] = pairs["execution"].astype("Int64").mask(np.random.default_rng(0).random(len(pairs)) < 0.5)
-    found = tables.stage_difference(pairs, tables.resampled_counts(pairs, tables.Bootstrap(1, 1_000, 0.95)), 0.95)
+    found = tables.stage_difference(pairs, resampled_counts(pairs, Bootstrap(1, 1_000, 0.95)), 0.95)
     assert (found[["delta", "ci_low", "ci_high"]] == 1).all(axis=None)
     assert (found["n"] < 0.7 * 300).all()

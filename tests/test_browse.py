@@ -2,7 +2,8 @@ import csv
 
 import pytest
 
-from regatta_lib import browse, markup, paths, records
+from regatta.site import browse, markup
+from regatta_lib.base import paths, records
 
 
 @pytest.fixture(scope="module")

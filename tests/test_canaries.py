@@ -4,9 +4,9 @@ import json
 import pytest
 from scripted_study import Recorded, bench, sides
 
-from regatta_lib import judges
-from regatta_lib.canaries import PLANTED, PLANTS, canaries
-from regatta_lib.params import Role
+from regatta_lib.base import Role
+from regatta_lib.studies import PLANTED, judges
+from regatta_lib.studies.canaries import PLANTS, canaries
 
 ROLE = Role(endpoint="scripted", max_tokens=1_000)
 NAMES = tuple(PLANTED)

@@ -6,7 +6,10 @@ import pytest
 from scripted_study import Recorded, sides, study
 from test_site import Page, dead
 
-from regatta_lib import casebook, jsonl, paths, runs, site
+from regatta.site import casebook
+from regatta.site import pages as site
+from regatta_lib.base import paths
+from regatta_lib.studies import EPISODES, RULINGS, SCENARIOS, runs
 
 HOSTILE = "</p></script><script>alert(1)</script><img src=x onerror=alert(1)>"
 SUITE = "tester.S1.us_insurance.r1"
@@ -40,9 +43,9 @@ def root(result, tmp_path_factory):
         (root / "data" / name).mkdir(exist_ok=True)
     episodes = [replace(result.episodes[0], text=HOSTILE), *result.episodes[1:]]
     rulings = [replace(result.rulings[0], justification=HOSTILE), *result.rulings[1:]]
-    jsonl.SCENARIOS.write(result.scenarios, root / "data/suites/demo.jsonl")
-    jsonl.EPISODES.write(episodes, root / "data/episodes/demo.jsonl")
-    jsonl.RULINGS.write(rulings, root / "data/verdicts/demo.jsonl")
+    SCENARIOS.write(result.scenarios, root / "data/suites/demo.jsonl")
+    EPISODES.write(episodes, root / "data/episodes/demo.jsonl")
+    RULINGS.write(rulings, root / "data/verdicts/demo.jsonl")
     for name, old, new in (
         ("data/instruments/us_fintech/faults.yaml", "Cash reporting cut-off raised to $15,000", repr(HOSTILE)),
         ("data/reference/published_values.csv", "one expert; a fact of the study", HOSTILE),

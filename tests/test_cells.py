@@ -3,9 +3,9 @@ import shutil
 import pytest
 from typer.testing import CliRunner
 
-from regatta_lib import cells, paths, records
-from regatta_lib.__main__ import app
-from regatta_lib.contracts import ContractError
+from regatta.cells import check
+from regatta.commands import app
+from regatta_lib.base import ContractError, paths, records
 
 runner = CliRunner()
 
@@ -26,18 +26,18 @@ def edit(folder, kind, old, new, times=1):
 
 
 def thaw(folder):
-    (folder / cells.FROZEN).unlink()
+    (folder / check.FROZEN).unlink()
 
 
 @pytest.mark.parametrize("cell", [*records.CELLS, "eu_banking"])
 def test_every_cell_of_the_repository_passes(cell):
-    assert cells.violations(paths.INSTRUMENTS / cell) == []
+    assert check.violations(paths.INSTRUMENTS / cell) == []
 
 
 def test_the_sixth_cell_passes_the_command_and_is_frozen():
     result = runner.invoke(app, ["cell", "check", str(paths.INSTRUMENTS / "eu_banking")])
     assert (result.exit_code, result.output) == (0, "eu_banking: 0 violations\n")
-    assert (paths.INSTRUMENTS / "eu_banking" / cells.FROZEN).read_text() == cells.freeze(paths.INSTRUMENTS / "eu_banking")
+    assert (paths.INSTRUMENTS / "eu_banking" / check.FROZEN).read_text() == check.freeze(paths.INSTRUMENTS / "eu_banking")
 
 
 def test_the_sixth_cell_enters_no_table_of_the_study():
@@ -96,27 +96,27 @@ def test_auditors_who_differ_need_an_adjudicator(sixth, later):
     with_second(sixth, "source_flag", *later)
     steps = ["first", "second", *later]
     expected = "expected adjudicated after second: first says clean, second source_flag"
-    assert cells.violations(sixth) == [f"{sixth / 'ledger.yaml'}: EB-01, step: found {steps}; {expected}"]
+    assert check.violations(sixth) == [f"{sixth / 'ledger.yaml'}: EB-01, step: found {steps}; {expected}"]
 
 
 @pytest.mark.parametrize(("audit_class", "later"), [("clean", []), ("clean", ["recheck"]), ("source_flag", ["adjudicated"])])
 def test_auditors_who_agree_or_were_adjudicated_pass(sixth, audit_class, later):
     thaw(sixth)
     with_second(sixth, audit_class, *later)
-    assert cells.violations(sixth) == []
+    assert check.violations(sixth) == []
 
 
 def test_two_independent_violations_are_two_lines(sixth):
     thaw(sixth)
     edit(sixth, "mapping", "requirements: [EB-19]", "requirements: [EB-66]")
     edit(sixth, "pilot", "for EUR 42.50", "for EUR 24.50")
-    assert len(cells.violations(sixth)) == 2
+    assert len(check.violations(sixth)) == 2
 
 
 def test_a_fault_category_that_occurs_twice_is_named(sixth):
     thaw(sixth)
     edit(sixth, "faults", "category: metric_error", "category: threshold_error")
-    assert [line.split(": ", 1)[1] for line in cells.violations(sixth)] == [
+    assert [line.split(": ", 1)[1] for line in check.violations(sixth)] == [
         "all rows, category: found '2 of threshold_error'; expected 1",
         "all rows, category: found '0 of metric_error'; expected 1",
     ]
@@ -130,30 +130,30 @@ def test_an_ontology_that_repeats_a_requirement_is_named(sixth):
         "text: >-\n",
         "text: >-\n      A payer who acted without fraud, intent or gross negligence bears at most EUR 50.\n",
     )
-    lines = cells.violations(sixth)
+    lines = check.violations(sixth)
     assert lines and all("no run of 8 words shared with the judge side" in line for line in lines)
 
 
 def test_a_change_after_the_freeze_is_named_and_a_new_freeze_is_a_decision(sixth):
     edit(sixth, "documents", "title: ", "title: New ")
-    (line,) = cells.violations(sixth)
+    (line,) = check.violations(sixth)
     assert line.startswith(f"{sixth / 'documents.yaml'}: SHA-256 found ") and "as frozen in SHA256SUMS" in line
     assert runner.invoke(app, ["cell", "check", str(sixth)]).exit_code == 1
     assert runner.invoke(app, ["cell", "check", str(sixth), "--freeze"]).exit_code == 0
-    assert cells.violations(sixth) == []
+    assert check.violations(sixth) == []
 
 
 def test_a_broken_cell_is_not_frozen(sixth):
     thaw(sixth)
     edit(sixth, "pilot", "for EUR 42.50", "for EUR 24.50")
     assert runner.invoke(app, ["cell", "check", str(sixth), "--freeze"]).exit_code == 1
-    assert not (sixth / cells.FROZEN).exists()
+    assert not (sixth / check.FROZEN).exists()
 
 
 def test_a_missing_file_and_broken_yaml_are_one_line_each(sixth):
     (sixth / "mapping.yaml").unlink()
     (sixth / "faults.yaml").write_text("cell: [\n", "utf-8")
-    lines = cells.violations(sixth)
+    lines = check.violations(sixth)
     assert len(lines) == 2
     assert "faults.yaml: " in lines[0] and lines[1] == f"{sixth / 'mapping.yaml'}: missing, expected a file"
 
@@ -162,7 +162,7 @@ def test_a_scaffold_is_valid_yaml_that_the_check_refuses_until_it_is_written(tmp
     monkeypatch.setattr(paths, "INSTRUMENTS", tmp_path)
     result = runner.invoke(app, ["cell", "new", "fr_banking"])
     assert result.exit_code == 0 and "8 files" in result.output
-    lines = cells.violations(tmp_path / "fr_banking")
+    lines = check.violations(tmp_path / "fr_banking")
     assert len(lines) == 4
     assert any("requirements: found a list; List should have at least 25 items" in line for line in lines)
     assert not any("Field required" in line or "Extra inputs" in line for line in lines)
@@ -179,4 +179,4 @@ def test_an_existing_cell_is_never_overwritten(tmp_path, monkeypatch):
 @pytest.mark.parametrize("name", ["us_fintech", "EU", "eu banking", "../eu", "eu__bank", ""])
 def test_a_bad_name_is_refused(name):
     with pytest.raises(ContractError, match="expected a new name such as eu_banking"):
-        cells.scaffold(name)
+        check.scaffold(name)

@@ -7,11 +7,10 @@ import pytest
 from scripted_study import reply, scenario_item
 from typer.testing import CliRunner
 
-from regatta_lib import __main__, forecast, paths, studies, study_commands, transcripts
-from regatta_lib.files import ContractError
-from regatta_lib.models import Replay
-from regatta_lib.records import Request
-from regatta_lib.transcripts import Transcripts
+from regatta.commands import app, main, study
+from regatta_lib.base import ContractError, paths
+from regatta_lib.models import Replay, Request, Transcripts, transcripts
+from regatta_lib.studies import store
 
 runner = CliRunner()
 
@@ -25,14 +24,14 @@ def folders(tmp_path, monkeypatch):
 
 
 def test_cost_prints_the_forecast_and_sends_nothing(folders):
-    done = runner.invoke(__main__.app, ["cost", "demo"])
+    done = runner.invoke(app, ["cost", "demo"])
     assert done.exit_code == 0
     assert "2,375–2,991" in done.output and "no price known" in done.output
     assert not any(folders.iterdir())
 
 
 def test_an_expensive_run_is_not_started_without_consent(folders):
-    done = runner.invoke(__main__.app, ["run", "retest"], input="n\n")
+    done = runner.invoke(app, ["run", "retest"], input="n\n")
     assert done.exit_code == 1
     assert "This may cost an unknown sum. Start?" in done.output
     assert not any(folders.iterdir())
@@ -40,43 +39,43 @@ def test_an_expensive_run_is_not_started_without_consent(folders):
 
 @pytest.mark.parametrize("price", [None, 10.01, float("nan")])
 def test_a_run_is_asked_about_unless_it_costs_at_most_the_cap(monkeypatch, price):
-    monkeypatch.setattr(forecast, "ceiling", lambda shares: price)
+    monkeypatch.setattr("regatta_lib.studies.ceiling", lambda shares: price)
     monkeypatch.setattr("typer.confirm", lambda text, abort: asked.append(text))
-    design, asked = studies.definition("retest"), []
-    study_commands._agreed(design, [], 10.0)
+    design, asked = store.definition("retest"), []
+    study.agreed_calls(design, [], 10.0)
     assert len(asked) == 1
-    monkeypatch.setattr(forecast, "ceiling", lambda shares: 10.0)
-    study_commands._agreed(design, [], 10.0)
+    monkeypatch.setattr("regatta_lib.studies.ceiling", lambda shares: 10.0)
+    study.agreed_calls(design, [], 10.0)
     assert len(asked) == 1
 
 
 @pytest.mark.parametrize("option", ["--cap", "--unresolved"])
 @pytest.mark.parametrize("words", [["run", "retest"], ["evaluate", "x.csv", "--cell", "us_insurance", "--name", "x"]])
 def test_a_limit_that_is_no_number_is_refused(folders, option, words):
-    done = runner.invoke(__main__.app, [*words, option, "nan"])
+    done = runner.invoke(app, [*words, option, "nan"])
     assert isinstance(done.exception, ContractError)
     assert str(done.exception) == f"{option}: found nan, expected a number"
     assert not any(folders.iterdir())
 
 
 def test_batches_are_dealt_once_and_collected(folders):
-    first = runner.invoke(__main__.app, ["exchange", "batches", "demo"])
+    first = runner.invoke(app, ["exchange", "batches", "demo"])
     assert "suite demo-model: 8 requests in batches 001 to 008" in first.output
     files = sorted(path.name for path in (folders / "exchange/demo").glob("batch-*.jsonl"))
     assert files == [f"batch-{n:03d}.jsonl" for n in range(1, 9)]
-    again = runner.invoke(__main__.app, ["exchange", "batches", "demo"])
+    again = runner.invoke(app, ["exchange", "batches", "demo"])
     assert "nothing new to deal; 8 requests wait in batches without answers" in again.output
     answer = {"scenarios": [scenario_item(n) for n in range(1, 7)]}
     (folders / "exchange/demo/replies-003.jsonl").write_text(json.dumps({"line": 1, "answer": answer}) + "\n")
-    collected = runner.invoke(__main__.app, ["exchange", "collect", "demo", "--served", "some-model"])
+    collected = runner.invoke(app, ["exchange", "collect", "demo", "--served", "some-model"])
     assert "replies-003.jsonl: 1 replies, 0 missing, 0 unreadable\n1 answer files written" in collected.output
-    assert "1 answered, 7 pending" in runner.invoke(__main__.app, ["exchange", "batches", "demo"]).output
+    assert "1 answered, 7 pending" in runner.invoke(app, ["exchange", "batches", "demo"]).output
 
 
 def test_an_unknown_study_is_one_line(folders, monkeypatch, capsys):
     monkeypatch.setattr("sys.argv", ["regatta", "exchange", "batches", "demoo"])
     with pytest.raises(SystemExit) as caught:
-        __main__.main()
+        main()
     assert caught.value.code == 2
     assert capsys.readouterr().err.count("\n") == 1
 
@@ -86,14 +85,14 @@ def test_an_unknown_study_is_one_line(folders, monkeypatch, capsys):
     [(["pack", "demoo"], "transcripts/demoo"), (["exchange", "collect", "demoo", "--served", "m"], "exchange/demoo")],
 )
 def test_a_folder_that_is_missing_is_named(folders, words, missing):
-    done = runner.invoke(__main__.app, words)
+    done = runner.invoke(app, words)
     assert isinstance(done.exception, ContractError)
     assert str(done.exception).startswith(f"{folders / missing}: missing, expected ")
     assert not any(folders.iterdir())
 
 
 def test_a_batch_of_no_requests_is_refused(folders):
-    done = runner.invoke(__main__.app, ["exchange", "batches", "demo", "--size", "0"])
+    done = runner.invoke(app, ["exchange", "batches", "demo", "--size", "0"])
     assert done.exit_code == 2 and "--size" in done.output
     assert not any(folders.iterdir())
 
@@ -104,11 +103,11 @@ def test_the_transcripts_of_a_running_study_are_not_packed(folders):
         with running.ledger("coverage/own.S1.us_insurance.r1/IN-01/s03") as ledger:
             running.sent(ledger, "k", Request("coverage/own.S1.us_insurance.r1/IN-01/s03", {}), {}, "")
         before = ledger.path.read_bytes()
-        refused = runner.invoke(__main__.app, ["pack", "demo"])
+        refused = runner.invoke(app, ["pack", "demo"])
         assert str(refused.exception) == f"{folder}: another run is writing here; wait for it or stop it"
         assert [path.name for path in folder.glob("*.jsonl*")] == [ledger.path.name]
         assert ledger.path.read_bytes() == before
-    assert "own.S1.us_insurance.r1.jsonl.xz: " in runner.invoke(__main__.app, ["pack", "demo"]).output
+    assert "own.S1.us_insurance.r1.jsonl.xz: " in runner.invoke(app, ["pack", "demo"]).output
 
 
 def test_no_run_starts_while_transcripts_are_packed(folders, monkeypatch):
@@ -123,24 +122,24 @@ def test_no_run_starts_while_transcripts_are_packed(folders, monkeypatch):
             Transcripts(folder)
         return original(path)
 
-    monkeypatch.setattr("regatta_lib.transcripts.pack", pack)
-    packed = runner.invoke(__main__.app, ["pack", "demo"])
+    monkeypatch.setattr("regatta_lib.models.pack", pack)
+    packed = runner.invoke(app, ["pack", "demo"])
     assert packed.exit_code == 0 and packed.output.count(".jsonl.xz: ") == 1
     Transcripts(folder).close()
 
 
 def test_packed_transcripts_replay(folders):
-    design = studies.definition("demo")
-    runner.invoke(__main__.app, ["exchange", "batches", "demo"])
-    waiting, _ = studies.waiting_requests("demo", design)
-    placements = studies.read_placements(folders / "exchange/demo")
+    design = store.definition("demo")
+    runner.invoke(app, ["exchange", "batches", "demo"])
+    waiting, _ = store.waiting_requests("demo", design)
+    placements = store.read_placements(folders / "exchange/demo")
     for place in placements:
         text = reply(waiting[place.custom_id])
         path = folders / f"exchange/demo/replies-{place.batch:03d}.jsonl"
         path.write_text(json.dumps({"line": 1, "answer": text}) + "\n")
-    runner.invoke(__main__.app, ["exchange", "collect", "demo", "--served", "m"])
-    studies.waiting_requests("demo", design)
-    packed = runner.invoke(__main__.app, ["pack", "demo"])
+    runner.invoke(app, ["exchange", "collect", "demo", "--served", "m"])
+    store.waiting_requests("demo", design)
+    packed = runner.invoke(app, ["pack", "demo"])
     assert packed.output.count(".jsonl.xz: ") == 9, "eight suites and the canaries"
     assert not [*(folders / "transcripts/demo").glob("*.jsonl")]
     import asyncio
@@ -152,27 +151,27 @@ def test_packed_transcripts_replay(folders):
 
 
 def test_no_batch_is_dealt_over_another(folders):
-    runner.invoke(__main__.app, ["exchange", "batches", "demo"])
+    runner.invoke(app, ["exchange", "batches", "demo"])
     batch = folders / "exchange/demo/batch-001.jsonl"
     asked = batch.read_text()
     (folders / "exchange/demo/batches.csv").unlink()
-    again = runner.invoke(__main__.app, ["exchange", "batches", "demo"])
+    again = runner.invoke(app, ["exchange", "batches", "demo"])
     assert "batch-001.jsonl: found, expected no batch that batches.csv does not list" in str(again.exception)
     assert batch.read_text() == asked
 
 
 def test_half_a_character_pair_is_refused_before_anything_is_written(folders):
-    runner.invoke(__main__.app, ["exchange", "batches", "demo"])
+    runner.invoke(app, ["exchange", "batches", "demo"])
     folder = folders / "exchange/demo"
     (folder / "replies-001.jsonl").write_text(json.dumps({"line": 1, "answer": "fine"}) + "\n")
     (folder / "replies-002.jsonl").write_text('{"line": 1, "answer": "\\ud800"}\n')
-    refused = runner.invoke(__main__.app, ["exchange", "collect", "demo", "--served", "m"])
+    refused = runner.invoke(app, ["exchange", "collect", "demo", "--served", "m"])
     assert "replies-002.jsonl: row 1" in str(refused.exception)
     assert not [*folder.glob("answers-*.jsonl")]
 
 
 def test_a_live_study_is_not_dealt_in_batches(folders):
-    refused = runner.invoke(__main__.app, ["exchange", "batches", "replication"])
+    refused = runner.invoke(app, ["exchange", "batches", "replication"])
     assert "studies.replication.provider: found 'live', expected 'exchange'" in str(refused.exception)
     assert not any(folders.iterdir())
 
@@ -182,23 +181,23 @@ def test_packing_replaces_no_packed_file(folders):
     folder.mkdir(parents=True)
     (folder / "a.jsonl").write_text('{"event":"sent","key":"new"}\n')
     (folder / "a.jsonl.xz").write_bytes(b"old")
-    refused = runner.invoke(__main__.app, ["pack", "p"])
+    refused = runner.invoke(app, ["pack", "p"])
     assert "a.jsonl.xz: found beside its plain form" in str(refused.exception)
     assert (folder / "a.jsonl.xz").read_bytes() == b"old" and (folder / "a.jsonl").is_file()
 
 
 @pytest.mark.parametrize("name", ["/etc", "../suites", ""])
 def test_only_a_plain_name_is_a_study(folders, name):
-    refused = runner.invoke(__main__.app, ["pack", name])
+    refused = runner.invoke(app, ["pack", name])
     assert "expected the transcripts of a study" in str(refused.exception)
 
 
 def test_an_error_of_the_system_is_one_line(folders, monkeypatch, capsys):
     monkeypatch.setattr("sys.argv", ["regatta", "site", str(folders / "file")])
     (folders / "file").write_text("")
-    monkeypatch.setattr("regatta_lib.site.build", lambda root: {"a/index.html": b""})
+    monkeypatch.setattr("regatta.site.build", lambda root: {"a/index.html": b""})
     with pytest.raises(SystemExit) as caught:
-        __main__.main()
+        main()
     assert caught.value.code == 2
     error = capsys.readouterr().err
     assert error.count("\n") == 1 and str(folders / "file") in error

@@ -4,10 +4,10 @@ from fractions import Fraction
 
 import pytest
 
-from regatta_lib import consistency, paths
-from regatta_lib.consistency import parse, power, witnesses
-from regatta_lib.contracts import ContractError
-from regatta_lib.reference import read_published_values
+from regatta_lib.base import ContractError, paths
+from regatta_lib.reproduce import read_published_values
+from regatta_lib.stats import consistency, parse
+from regatta_lib.stats.consistency import power, witnesses
 
 
 @pytest.fixture(scope="module")

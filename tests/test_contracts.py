@@ -1,12 +1,11 @@
 import pandas as pd
 import pytest
 
-from regatta_lib import contracts, paths
-from regatta_lib.contracts import SUITES, ContractError
-from regatta_lib.files import file_text, write_atomic, yaml_value
+from regatta_lib.base import ContractError, contracts, file_text, paths, write_atomic, yaml_value
+from regatta_lib.measures import ADVERSARIAL, FAULTS, SUITES
 
 TEXT = "suite_id,category,covered\nsonnet4.S1.us_fintech.r1,prompt_injection,1\nsonnet4.S1.us_fintech.r1,role_confusion,0\n"
-CONTRACT = contracts.Contract(contracts.ADVERSARIAL.row, contracts.ADVERSARIAL.key)
+CONTRACT = contracts.Contract(ADVERSARIAL.row, ADVERSARIAL.key)
 
 
 @pytest.fixture
@@ -54,7 +53,7 @@ def test_each_breach_is_one_line_that_names_file_and_row(table, change, message)
 
 def test_a_fixed_count_is_enforced(table):
     with pytest.raises(ContractError, match="2 rows, expected 1,080"):
-        contracts.ADVERSARIAL.read(table)
+        ADVERSARIAL.read(table)
 
 
 def test_a_missing_file_and_bad_bytes_are_named(tmp_path):
@@ -74,7 +73,7 @@ def test_a_refused_frame_leaves_the_file_as_it_was(table):
 
 
 def test_missing_numbers_stay_missing(tmp_path):
-    contract = contracts.Contract(contracts.FAULTS.row, contracts.FAULTS.key)
+    contract = contracts.Contract(FAULTS.row, FAULTS.key)
     path = tmp_path / "faults.csv"
     path.write_text("suite_id,fault_id,stage,detected,scenario\nsonnet4.S1.us_fintech.r1,FT-F1,design,0,\n")
     frame = contract.read(path)

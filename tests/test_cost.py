@@ -3,7 +3,7 @@
 import pytest
 from historical import RESAMPLES, suite, table, the_scores, the_verdicts, verdict
 
-from regatta_lib import cost
+from regatta_lib.measures import cost
 from regatta_lib.stats import seeded
 
 

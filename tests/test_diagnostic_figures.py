@@ -4,14 +4,16 @@ import numpy as np
 import pytest
 from historical import the_index, the_pairs, the_verdicts
 
-from regatta_lib import cost, diagnostic_figures, figures, item_analysis, paths, profile_stability
+from regatta_lib.base import paths
+from regatta_lib.measures import cost, v1_items, v2_profiles
+from regatta_lib.present import diagnostic_figures, figures
 
 
 @pytest.fixture(scope="module")
 def drawings():
-    areas = item_analysis.AREAS.read(paths.VALIDITY / "areas.csv")
-    items = item_analysis.difficulty_table(the_verdicts(), the_index(), areas, 0.95)
-    profile = profile_stability.profile_table(the_pairs(), 0.95)
+    areas = v1_items.AREAS.read(paths.VALIDITY / "areas.csv")
+    items = v1_items.difficulty_table(the_verdicts(), the_index(), areas, 0.95)
+    profile = v2_profiles.profile_table(the_pairs(), 0.95)
     costs = cost.suite_costs(the_verdicts(), 30)
     by_detected = cost.calls_by_detected(costs, the_verdicts(), 30, np.random.default_rng(0), 200, 0.95)
     return {
@@ -46,7 +48,7 @@ def test_the_difficulty_curve_has_a_panel_for_each_cell_and_all_items(drawings):
 
 
 def test_another_generator_gets_its_own_label(drawings):
-    profile = profile_stability.profile_table(the_pairs(), 0.95)
+    profile = v2_profiles.profile_table(the_pairs(), 0.95)
     only = profile[profile["generator"] == "sonnet4"].assign(generator="newmodel")
     figure = diagnostic_figures.execution_profiles(only, 3.5)
     assert "newmodel" in [text.get_text() for text in figure.axes[0].texts]

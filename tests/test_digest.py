@@ -2,8 +2,7 @@ import hashlib
 
 import pytest
 
-from regatta_lib import digest
-from regatta_lib.contracts import ContractError
+from regatta_lib.base import ContractError, digest
 
 
 def test_canonical_json_does_not_depend_on_order_and_keeps_letters():

@@ -17,9 +17,8 @@ import typer
 from ruamel.yaml import YAML
 from test_architecture import LAYERS, WHEN_MADE
 
-from regatta_lib import __main__, paths
-from regatta_lib.contracts import write_atomic
-from regatta_lib.digest import sha256
+from regatta.commands import app
+from regatta_lib.base import paths, sha256, write_atomic
 
 DOCUMENTS = [paths.ROOT / "README.md", paths.ROOT / "CONTRIBUTING.md", *sorted((paths.ROOT / "docs").glob("*.md"))]
 MAP = paths.ROOT / "docs/architecture.md"
@@ -57,7 +56,7 @@ MADE = {
     "make archive": "dist/regatta-",
     "make notebooks": "notebooks/verification.ipynb",
     "make pin": "data/reference/SHA256SUMS: ",
-    "make smoke": "--requirement requirements-smoke.lock\n-m regatta_lib smoke\n",
+    "make smoke": "--requirement requirements-smoke.lock\n-m regatta smoke\n",
     "make lock": "pip compile --universal --generate-hashes",
 }
 # Too slow, or in need of a network or an answerer: what covers each, a test or a line of .ci/run.
@@ -108,7 +107,7 @@ def unknown_part(command):
         return next((word for word in words if word not in targets), None)
     if program != "regatta":
         return None
-    node = typer.main.get_command(__main__.app)
+    node = typer.main.get_command(app)
     for word in words:
         if isinstance(node, click.Group) or hasattr(node, "commands"):
             if word not in node.commands:
@@ -182,7 +181,7 @@ def test_commands_are_found_wherever_they_stand():
 def test_command_does_what_is_said(command, workspace):
     code, expected = RUN[command]
     program, *words = shlex.split(command)
-    modules = {"regatta": "regatta_lib", "dvc": "dvc", "ruff": "ruff"}
+    modules = {"regatta": "regatta", "dvc": "dvc", "ruff": "ruff"}
     call = [sys.executable, "-m", modules[program], *words] if program in modules else [program, *words]
     done = subprocess.run(call, cwd=workspace, capture_output=True, text=True, check=False, env=environment(workspace))
     assert done.returncode == code, done.stdout + done.stderr
@@ -277,7 +276,9 @@ def stage_table():
     stages = YAML(typ="safe").load((paths.ROOT / "dvc.yaml").read_text(encoding="utf-8"))["stages"]
     lines = ["| stage | reads | writes |", "| --- | --- | --- |"]
     for name, stage in stages.items():
-        reads = [dep for dep in stage["deps"] if dep not in (f"notebooks/{name}.ipynb", "regatta_lib", "requirements.lock")]
+        reads = [
+            dep for dep in stage["deps"] if dep.partition("/")[0] not in ("notebooks", "regatta_lib", "requirements.lock")
+        ]
         entries = [*stage.get("outs", []), *stage.get("metrics", [])]
         files = [entry if isinstance(entry, str) else next(iter(entry)) for entry in entries]
         lines.append(f"| {name} | {gathered(reads)} | {gathered(files) or 'nothing'} |")

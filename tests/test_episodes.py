@@ -3,9 +3,9 @@ import asyncio
 import pytest
 from scripted_study import Recorded, sides
 
-from regatta_lib import episodes
-from regatta_lib.params import Role
-from regatta_lib.records import Reply, Scenario
+from regatta_lib.base import Role
+from regatta_lib.models import Reply
+from regatta_lib.studies import Scenario, episodes
 
 SUITE = "tester.S1.us_insurance.r1"
 ROLE = Role(endpoint="scripted", max_tokens=1_000)
@@ -20,7 +20,7 @@ def side():
 def run(side, answer, *, control=True, single=("threshold_error",), draws=2):
     model = Recorded(answer)
     plan = [*episodes.planned(side.faults, control, [*single], draws)]
-    ran = asyncio.run(episodes.run(model, ROLE, side.ontology, side.faults, SCENARIOS, plan, 60))
+    ran = asyncio.run(episodes.run_arms(model, ROLE, side.ontology, side.faults, SCENARIOS, plan, 60))
     return ran, model.requests
 
 

@@ -10,13 +10,12 @@ import pytest
 from scripted_study import Recorded, reply, sides, study
 from typer.testing import CliRunner
 
-from regatta_lib import __main__, evaluation, forecast, jsonl, paths, runs, studies
-from regatta_lib.cases import Case, Source
-from regatta_lib.contracts import SCORES, VERDICTS
-from regatta_lib.files import ContractError
-from regatta_lib.params import Role, read_params
-from regatta_lib.rulings import verdict_table
-from regatta_lib.scores import suite_scores
+from regatta.commands import app, main
+from regatta.own_suite import evaluation
+from regatta.own_suite.cases import Case, Source
+from regatta_lib.base import ContractError, Role, paths, read_params
+from regatta_lib.measures import SCORES, VERDICTS, suite_scores
+from regatta_lib.studies import SCENARIOS, forecast, runs, store, verdict_table
 from tests.server import Server
 
 EXAMPLE = paths.ROOT / "docs/examples/us_insurance.promptfoo.yaml"
@@ -81,7 +80,7 @@ def test_a_suite_is_measured_by_the_judges_and_the_agent_of_a_study():
     assert result.notes()[0] == "agent answers that cannot be judged: 0 of 30"
     scores = suite_scores(verdicts)
     assert (scores["generator"][0], scores["strategy"][0]) == ("mine", "own")
-    assert not any(path.name.endswith("-manifests.jsonl") for path in studies.output_texts("mine", result))
+    assert not any(path.name.endswith("-manifests.jsonl") for path in store.output_texts("mine", result))
 
 
 def test_the_vector_is_the_score_of_the_suite():
@@ -165,12 +164,12 @@ def test_a_name_that_results_carry_already_is_refused():
     params = read_params(paths.PARAMS)
     for name in ("demo", "historical", "canary", "My Agent", "a-b", "_a", "../x", ""):
         with pytest.raises(ContractError, match="--name: found"):
-            studies.check_name(name, params)
-    studies.check_name("my_agent", params)
+            store.check_name(name, params)
+    store.check_name("my_agent", params)
     with pytest.raises(
         ContractError, match="--study: no evaluation or study 'x', expected one of own-suite, own-suite-files, demo"
     ):
-        studies.measurement("x", params)
+        store.measurement("x", params)
 
 
 # The command, as a user types it
@@ -185,12 +184,12 @@ def folders(tmp_path, monkeypatch):
 
 
 def command(file, *options, name="mine", **invoke):
-    return runner.invoke(__main__.app, ["evaluate", str(file), "--cell", CELL, "--name", name, *options], **invoke)
+    return runner.invoke(app, ["evaluate", str(file), "--cell", CELL, "--name", name, *options], **invoke)
 
 
 def answer_batches(folder):
     """Answer every batch that has no replies yet."""
-    placements = studies.read_placements(folder)
+    placements = store.read_placements(folder)
     for number in sorted({place.batch for place in placements}):
         path = folder / f"replies-{number:03d}.jsonl"
         if path.exists():
@@ -213,7 +212,7 @@ def test_the_example_through_files_and_replayed(folders):
         assert "answer them, then regatta exchange collect mine --served MODEL" in done.output
         assert not (folders / "data/scores").exists()
         answer_batches(folders / "data/exchange/mine")
-        collected = runner.invoke(__main__.app, ["exchange", "collect", "mine", "--served", "file-model"])
+        collected = runner.invoke(app, ["exchange", "collect", "mine", "--served", "file-model"])
         assert collected.exit_code == 0
         done = command(EXAMPLE, "--study", "own-suite-files")
     assert (done.exit_code, rounds) == (0, 3), done.output
@@ -223,7 +222,7 @@ def test_the_example_through_files_and_replayed(folders):
     verdicts = VERDICTS.read(folders / "data/verdicts/mine.csv")
     score = SCORES.read(folders / "data/scores/mine.csv").iloc[0]
     assert score["suite_id"] == SUITE and score["rc"] == suite_scores(verdicts).iloc[0]["rc"]
-    assert len(jsonl.SCENARIOS.read(folders / "data/suites/mine.jsonl")) == 6
+    assert len(SCENARIOS.read(folders / "data/suites/mine.jsonl")) == 6
     assert len((folders / "data/suites/mine-cases.jsonl").read_text().splitlines()) == 6
 
     before = {path: path.read_bytes() for path in sorted(folders.rglob("*")) if path.is_file()}
@@ -274,7 +273,7 @@ def test_every_file_of_a_pattern_is_read_or_skipped(folders, tmp_path):
 
 @pytest.mark.parametrize("cell", ["us_insurance/", "../instruments/us_insurance", "./us_insurance", "", "us_insuranc"])
 def test_a_cell_that_is_none_of_the_known_is_refused(folders, cell):
-    done = runner.invoke(__main__.app, ["evaluate", str(EXAMPLE), "--cell", cell, "--name", "mine", "--check"])
+    done = runner.invoke(app, ["evaluate", str(EXAMPLE), "--cell", cell, "--name", "mine", "--check"])
     assert isinstance(done.exception, ContractError)
     assert f"{cell!r}: no such cell, expected one of us_fintech, " in str(done.exception)
 
@@ -302,7 +301,7 @@ def test_wrong_input_is_one_line_and_exit_2(folders, monkeypatch, capsys):
     ):
         monkeypatch.setattr("sys.argv", ["regatta", "evaluate", str(file), "--cell", CELL, *options])
         with pytest.raises(SystemExit) as caught:
-            __main__.main()
+            main()
         assert caught.value.code == 2
         error = capsys.readouterr().err
         assert error.count("\n") == 1 and error.startswith("regatta: ")

@@ -6,10 +6,8 @@ from contextlib import aclosing
 
 import pytest
 
-from regatta_lib.exchange import Counts
-from regatta_lib.models import Exchange, Pending, Replay
-from regatta_lib.records import Request
-from regatta_lib.transcripts import Transcripts
+from regatta_lib.models import Exchange, Pending, Replay, Request, Transcripts
+from regatta_lib.models.exchange import Counts
 
 CALL = "coverage/own.S1.us_insurance.r1/IN-01/s{:02}"
 

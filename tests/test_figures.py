@@ -4,7 +4,8 @@ import matplotlib
 import pytest
 from matplotlib import font_manager, ft2font
 
-from regatta_lib import figures, paths
+from regatta_lib.base import paths
+from regatta_lib.present import figures
 
 
 @pytest.fixture(scope="module")

@@ -3,8 +3,9 @@ import asyncio
 import pytest
 from scripted_study import Recorded, sides, study
 
-from regatta_lib import cost, forecast, paths, runs, studies
-from regatta_lib.params import Endpoint, Prices, Role, read_params
+from regatta_lib.base import Endpoint, Prices, Role, paths, read_params
+from regatta_lib.measures import cost
+from regatta_lib.studies import forecast, runs, store
 
 ENDPOINT = Endpoint(
     protocol="anthropic", base_url="http://localhost", model="m", prices=Prices(input=3.0, output=15.0, date="2026-01-01")
@@ -90,7 +91,7 @@ def test_a_price_of_zero_is_known():
 
 @pytest.mark.parametrize("name", ["demo", "smoke", "replication", "retest"])
 def test_every_study_in_the_parameters_can_be_forecast(name):
-    design = studies.definition(name)
+    design = store.definition(name)
     found = forecast.forecast_study(design, *runs.read_sides(design), read_params(paths.PARAMS).endpoints)
     suites = len(design.generators) * len(design.strategies) * len(design.cells) * design.replications
     assert suites == {"demo": 8, "smoke": 2, "replication": 180, "retest": 36}[name]
@@ -98,7 +99,7 @@ def test_every_study_in_the_parameters_can_be_forecast(name):
 
 
 def test_the_demo_asks_for_what_its_documentation_says():
-    found = {share.role: share.calls for share in shares(studies.definition("demo"), {"x": ENDPOINT})}
+    found = {share.role: share.calls for share in shares(store.definition("demo"), {"x": ENDPOINT})}
     assert found["agent"] == (648, 648)
     assert found["judge"][1] == 1_203 + 243 + 102 + 651
     assert found["second judge"] == (120, 120)

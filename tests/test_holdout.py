@@ -4,14 +4,15 @@ from itertools import product
 
 import pytest
 
-from regatta_lib import holdout, instruments, records
+from regatta_lib.base import records
+from regatta_lib.instruments import holdout, reading
 
 CELLS = [*records.CELLS, "eu_banking"]
 
 
 @pytest.fixture(scope="module")
 def ontologies():
-    return {cell: instruments.read_generator_side(cell)[0] for cell in CELLS}
+    return {cell: reading.read_generator_side(cell)[0] for cell in CELLS}
 
 
 def keys(ontology):
@@ -85,7 +86,7 @@ def test_coverage_is_told_seen_from_unseen():
 
 @pytest.mark.parametrize("cell", CELLS)
 def test_the_mapping_names_every_regulation_once_and_only_known_requirements(cell, ontologies):
-    mapping = instruments.read_mapping(cell)
-    requirements = {item.id for item in instruments.read_judge_side(cell, "corrected")[0]}
+    mapping = reading.read_mapping(cell)
+    requirements = {item.id for item in reading.read_judge_side(cell, "corrected")[0]}
     assert list(mapping) == keys(ontologies[cell])
     assert {requirement for ids in mapping.values() for requirement in ids} <= requirements

@@ -9,11 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from regatta_lib import promptfoo, suite_files, yaml_text
-from regatta_lib.cases import as_message, at, conversation
-from regatta_lib.digest import canonical_json, sha256
-from regatta_lib.files import ContractError
-from regatta_lib.importers import FORMATS, mapping_of, read_suite
+from regatta.own_suite import mapping_of, promptfoo, read_suite, suite_files
+from regatta.own_suite.cases import as_message, at, conversation
+from regatta.own_suite.importers import FORMATS
+from regatta_lib.base import ContractError, canonical_json, sha256, yaml_text
 
 EXAMPLE = Path(__file__).parents[1] / "docs/examples/us_insurance.promptfoo.yaml"
 

@@ -10,9 +10,10 @@ from pathlib import Path
 import pytest
 import yaml
 
-from regatta_lib import files, instruments, overlap, paths, records, release, schemas
-from regatta_lib.contracts import INDEX, ContractError, csv_text
-from regatta_lib.items import Ontology, Requirement
+from regatta.cells import overlap
+from regatta_lib.base import ContractError, csv_text, files, paths, records
+from regatta_lib.instruments import INDEX, Ontology, Requirement, reading, schemas
+from regatta_lib.reproduce import release
 
 CELLS = [*records.CELLS, "eu_banking"]
 RELEASE_NAMES = {cell: name for name, cell in release.CELLS.items()}
@@ -52,16 +53,16 @@ def strings(value):
 
 
 def test_the_five_cells_hold_125_requirements_and_25_faults_and_the_sixth_stays_apart():
-    index = instruments.index()
+    index = reading.index()
     assert index["role"].value_counts().to_dict() == {"requirement": 125, "fault": 25}
     assert set(index["cell"]) == set(records.CELLS)
-    assert instruments.cells_in() == CELLS
+    assert reading.cells_in() == CELLS
     faults = index[index["role"] == "fault"]
     assert faults.groupby("cell")["category"].nunique().tolist() == [5] * 5
 
 
 def test_index_csv_is_derived_from_the_yaml():
-    assert csv_text(instruments.index()) == (paths.INSTRUMENTS / "index.csv").read_text("utf-8")
+    assert csv_text(reading.index()) == (paths.INSTRUMENTS / "index.csv").read_text("utf-8")
     INDEX.read(paths.INSTRUMENTS / "index.csv")
 
 
@@ -147,7 +148,7 @@ def test_the_overlap_check_sees_a_copied_sentence(released):
 
 @pytest.mark.parametrize("text", ["as_written", "corrected"])
 def test_both_texts_are_read(text):
-    requirements, faults = instruments.read_judge_side("vn_banking", text)
+    requirements, faults = reading.read_judge_side("vn_banking", text)
     assert [item.id for item in requirements] == [f"BV-{number:02d}" for number in range(1, 26)]
     assert [item.category for item in faults] == list(records.FAULT_CATEGORIES)
     assert isinstance(requirements[0], Requirement)
@@ -157,7 +158,7 @@ def test_both_texts_are_read(text):
 
 def test_a_fault_keeps_its_injection_unless_it_is_none_under_the_law():
     for cell in CELLS:
-        written, corrected = (instruments.read_judge_side(cell, text)[1] for text in ("as_written", "corrected"))
+        written, corrected = (reading.read_judge_side(cell, text)[1] for text in ("as_written", "corrected"))
         changed = [a.id for a, b in zip(written, corrected, strict=True) if a.injected_behavior != b.injected_behavior]
         assert changed == (["HC-F1"] if cell == "us_healthcare" else [])
     folder = paths.INSTRUMENTS / "us_healthcare"
@@ -166,9 +167,9 @@ def test_a_fault_keeps_its_injection_unless_it_is_none_under_the_law():
 
 def test_unknown_text_and_unknown_cell_are_one_clear_line():
     with pytest.raises(ContractError, match=r"^text of the instruments: found 'new', expected as_written or corrected$"):
-        instruments.read_judge_side("us_fintech", "new")
+        reading.read_judge_side("us_fintech", "new")
     with pytest.raises(ContractError, match=r"'fr_banking': no such cell, expected one of us_fintech, .*eu_banking$"):
-        instruments.read_generator_side("fr_banking")
+        reading.read_generator_side("fr_banking")
 
 
 JUDGE_SIDE = ("requirements", "faults", "ledger", "mapping", "pilot")
@@ -200,7 +201,7 @@ def test_the_generator_side_opens_no_judge_side_file():
 
 def test_the_generator_side_holds_no_identifier_and_no_run_of_words_of_the_judge_side():
     for cell in CELLS:
-        ontology, documents = instruments.read_generator_side(cell)
+        ontology, documents = reading.read_generator_side(cell)
         assert isinstance(ontology, Ontology) and len(documents) == 8
         text = "\n".join((paths.INSTRUMENTS / cell / f"{kind}.yaml").read_text("utf-8") for kind in GENERATOR_SIDE)
         assert re.findall(r"\b[A-Z]{2,4}-(?:F\d|\d\d)\b", text) == []
@@ -269,20 +270,20 @@ def test_the_ambiguity_check_sees_what_the_versions_read_differently():
 
 
 def test_all_cells_are_read_in_a_second_and_a_half():
-    instruments.read_judge_side("us_fintech", "corrected")
+    reading.read_judge_side("us_fintech", "corrected")
     start = time.process_time()
     for cell in CELLS:
-        instruments.read_judge_side(cell, "corrected")
-        instruments.read_generator_side(cell)
-        instruments.read_mapping(cell)
+        reading.read_judge_side(cell, "corrected")
+        reading.read_generator_side(cell)
+        reading.read_mapping(cell)
     assert time.process_time() - start < 1.5
 
 
 def test_the_digest_changes_with_what_the_harness_reads_and_only_with_that(tmp_path):
     root = tmp_path / "instruments"
     shutil.copytree(paths.INSTRUMENTS, root)
-    digest = instruments.instruments_digest(root=root)
-    assert digest == instruments.instruments_digest() and len(digest) == 64
+    digest = reading.instruments_digest(root=root)
+    assert digest == reading.instruments_digest() and len(digest) == 64
     for cell, kind, same in (
         ("us_fintech", "ledger", True),
         ("eu_banking", "faults", True),
@@ -292,7 +293,7 @@ def test_the_digest_changes_with_what_the_harness_reads_and_only_with_that(tmp_p
         path = root / cell / f"{kind}.yaml"
         before = path.read_bytes()
         path.write_bytes(before + b"# a note\n")
-        assert (instruments.instruments_digest(root=root) == digest) is same, (cell, kind)
+        assert (reading.instruments_digest(root=root) == digest) is same, (cell, kind)
         path.write_bytes(before)
 
 

@@ -5,20 +5,19 @@ import pandas as pd
 import pytest
 from historical import RESAMPLES, suite, table, the_index, the_verdicts, verdict
 
-from regatta_lib import item_analysis, paths
-from regatta_lib.contracts import ContractError
+from regatta_lib.base import ContractError, paths
+from regatta_lib.measures import item_difficulty, v1_items
 from regatta_lib.stats import seeded
-from regatta_lib.validity import item_difficulty
 
 
 @pytest.fixture(scope="module")
 def areas():
-    return item_analysis.AREAS.read(paths.VALIDITY / "areas.csv")
+    return v1_items.AREAS.read(paths.VALIDITY / "areas.csv")
 
 
 @pytest.fixture(scope="module")
 def items(areas):
-    return item_analysis.difficulty_table(the_verdicts(), the_index(), areas, 0.95)
+    return v1_items.difficulty_table(the_verdicts(), the_index(), areas, 0.95)
 
 
 def test_every_requirement_has_one_area(areas):
@@ -44,7 +43,7 @@ def test_difficulty_table_counts_by_generator_add_up(items):
 
 def test_a_requirement_without_an_area_is_named(areas):
     with pytest.raises(ContractError, match="no row for FT-01"):
-        item_analysis.difficulty_table(the_verdicts(), the_index(), areas[areas["item"] != "FT-01"], 0.95)
+        v1_items.difficulty_table(the_verdicts(), the_index(), areas[areas["item"] != "FT-01"], 0.95)
 
 
 def test_unresolved_suites_leave_the_share_and_are_counted():
@@ -60,8 +59,8 @@ def test_one_covering_scenario_is_enough_whatever_the_others_say():
 
 
 def test_summary_is_the_same_on_each_run_and_its_intervals_hold_the_value(items):
-    first = item_analysis.difficulty_summary(the_verdicts(), items, seeded(1, "t"), RESAMPLES, 0.95)
-    again = item_analysis.difficulty_summary(the_verdicts(), items, seeded(1, "t"), RESAMPLES, 0.95)
+    first = v1_items.difficulty_summary(the_verdicts(), items, seeded(1, "t"), RESAMPLES, 0.95)
+    again = v1_items.difficulty_summary(the_verdicts(), items, seeded(1, "t"), RESAMPLES, 0.95)
     pd.testing.assert_frame_equal(first, again)
     held = first[first["statistic"] != "never covered"]
     assert ((held["low"] <= held["value"]) & (held["value"] <= held["high"])).all()
@@ -69,7 +68,7 @@ def test_summary_is_the_same_on_each_run_and_its_intervals_hold_the_value(items)
 
 
 def test_area_test_is_fishers_on_the_declared_groups(items):
-    found = item_analysis.area_test(items)
+    found = v1_items.area_test(items)
     groups = found.set_index("group")["never"].to_dict()
     assert [groups[name] for name in ("aml_privacy", "disclosure", "prudential", "administrative", "other")] == [
         4,
@@ -85,8 +84,8 @@ def test_area_test_is_fishers_on_the_declared_groups(items):
 
 def test_the_bootstrap_of_the_mean_has_the_error_of_its_formula(items):
     """Suites within cell: the variance of a cell mean is the variance of the suites' own means over 36."""
-    matrix = item_analysis.coverage_matrix(the_verdicts())
-    found = item_analysis.difficulty_summary(the_verdicts(), items, seeded(1, "t"), 4_000, 0.95).set_index("statistic")
+    matrix = v1_items.coverage_matrix(the_verdicts())
+    found = v1_items.difficulty_summary(the_verdicts(), items, seeded(1, "t"), 4_000, 0.95).set_index("statistic")
     banking = matrix.xs("vn_banking", level="cell").dropna(axis=1).mean(axis=1)
     error = banking.std(ddof=0) / np.sqrt(36)
     width = found.loc["mean of vn_banking", "high"] - found.loc["mean of vn_banking", "low"]

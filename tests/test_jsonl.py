@@ -3,9 +3,8 @@ import json
 import pytest
 from scripted_study import scenario_item
 
-from regatta_lib.contracts import ContractError
-from regatta_lib.jsonl import SCENARIOS
-from regatta_lib.records import Scenario
+from regatta_lib.base import ContractError
+from regatta_lib.studies import SCENARIOS, Scenario
 
 SUITE = "t.S1.us_insurance.r1"
 

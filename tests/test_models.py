@@ -6,10 +6,9 @@ import sys
 
 import pytest
 
-from regatta_lib.contracts import ContractError
-from regatta_lib.models import MissingTranscript, Replay, Routed, Scripted
-from regatta_lib.records import Request
-from regatta_lib.transcripts import Outcome, Transcripts, pack, request_key
+from regatta_lib.base import ContractError
+from regatta_lib.models import MissingTranscript, Replay, Request, Routed, Scripted, Transcripts, pack
+from regatta_lib.models.transcripts import Outcome, request_key
 
 CALL = "coverage/own.S1.us_insurance.r1/IN-01/s03"
 PARAMS = {"model": "judge", "max_tokens": 50, "messages": [{"role": "user", "content": "item"}]}
@@ -112,7 +111,7 @@ def test_a_call_name_must_name_its_suite(call):
 
 def test_offline_use_imports_no_provider():
     code = (
-        "import sys; from regatta_lib import models, transcripts, exchange, spend; "
+        "import sys; from regatta_lib import models; "
         "print([name for name in ('anthropic', 'openai', 'httpx2', 'aiohttp') if name in sys.modules])"
     )
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"

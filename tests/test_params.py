@@ -2,9 +2,7 @@ import pytest
 import yaml
 from ruamel.yaml import YAML
 
-from regatta_lib import paths
-from regatta_lib.contracts import ContractError
-from regatta_lib.params import read_params
+from regatta_lib.base import ContractError, paths, read_params
 
 
 def test_the_committed_file_is_valid():

@@ -12,11 +12,15 @@ import typst
 from historical import suite, table, the_index, verdict
 from scripted_study import Recorded, sides, study
 
-from regatta_lib import contracts, instruments, paths, pilot, report, runs, stats, studies, tables, transcripts
-from regatta_lib.params import Role
-from regatta_lib.rulings import verdict_table
+from regatta_lib.base import Role, paths
+from regatta_lib.instruments import reading
+from regatta_lib.measures import VERDICTS
+from regatta_lib.models import transcripts
+from regatta_lib.present import report
+from regatta_lib.stats import Bootstrap, resampling
+from regatta_lib.studies import pilot, runs, store, verdict_table
 
-BOOTSTRAP = tables.Bootstrap(seed=1, resamples=1_000, level=0.95)
+BOOTSTRAP = Bootstrap(seed=1, resamples=1_000, level=0.95)
 
 
 def constructed():
@@ -91,7 +95,7 @@ def test_quantities_of_constructed_verdicts(found, quantity, value, n):
 def test_a_share_has_its_count_and_the_exact_interval(found, quantity, count, n):
     row = found.loc[quantity]
     assert (row["count"], row["n"], row["value"]) == (count, n, pytest.approx(count / n))
-    (low,), (high,) = stats.exact_interval(np.array([count]), np.array([n]), BOOTSTRAP.level)
+    (low,), (high,) = resampling.exact_interval(np.array([count]), np.array([n]), BOOTSTRAP.level)
     assert (row["low"], row["high"]) == (pytest.approx(low), pytest.approx(high))
 
 
@@ -142,8 +146,8 @@ def test_coverage_by_what_was_withheld():
 
 def test_the_withheld_rules_of_the_pilot():
     manifests = pd.read_json(paths.SUITES / "demo-manifests.jsonl", lines=True).set_index("suite_id")
-    mappings = {cell: instruments.read_mapping(cell) for cell in ("us_insurance", "vn_banking")}
-    shown = pilot.seen_and_unseen(contracts.VERDICTS.read(paths.VERDICTS / "demo.csv"), manifests["withheld"], mappings)
+    mappings = {cell: reading.read_mapping(cell) for cell in ("us_insurance", "vn_banking")}
+    shown = pilot.seen_and_unseen(VERDICTS.read(paths.VERDICTS / "demo.csv"), manifests["withheld"], mappings)
     assert shown["suite_id"].unique().tolist() == [
         "demo_model.S4.us_insurance.r1", "demo_model.S4.vn_banking.r1", "all",
     ]  # fmt: skip
@@ -220,7 +224,7 @@ def test_the_section_of_the_report_is_built_from_a_scripted_study(tmp_path):
     design = study(grid=["design", "execution"], second_judge=role, second_sample=30, **arms)
     result = asyncio.run(runs.run(Recorded(), design, *sides(design)))
     first, second = verdict_table(result.rulings), verdict_table(result.second)
-    quantities = pilot.summary(first, second, studies.canary_table(result.canaries), the_index(), BOOTSTRAP)
+    quantities = pilot.summary(first, second, store.canary_table(result.canaries), the_index(), BOOTSTRAP)
     pilot.SUMMARY.write(quantities, tmp_path / report.PILOT.path)
     numbers = report.cells(tmp_path, report.PILOT)
     (tmp_path / "numbers.json").write_text(report.numbers_text(numbers), encoding="utf-8")

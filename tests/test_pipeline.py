@@ -5,10 +5,11 @@ import re
 
 import nbformat
 import pytest
+from rooms import PACKAGES, code_of, reached
 from ruamel.yaml import YAML
 
-from regatta_lib import paths, reproduction, stages
-from regatta_lib.params import read_params
+from regatta_lib.base import paths, read_params
+from regatta_lib.reproduce import reproduction, stages
 
 PIPELINE = YAML(typ="safe").load((paths.ROOT / "dvc.yaml").read_text(encoding="utf-8"))
 STAGES = PIPELINE["stages"]
@@ -29,11 +30,29 @@ def test_stage_declares_what_it_does_and_needs(name):
     stage = STAGES[name]
     assert stage["desc"]
     assert stage["cmd"] == f"python -m regatta_lib stage {name}"
-    assert {f"notebooks/{name}.ipynb", "regatta_lib", "requirements.lock"} <= set(stage["deps"])
+    assert {f"notebooks/{name}.ipynb", "requirements.lock"} <= set(stage["deps"])
     assert stage["deps"] == sorted(stage["deps"])
     assert outs(stage) == sorted(outs(stage)) or "metrics" in stage
     for kind in ("outs", "metrics"):
         assert all(next(iter(entry.values())) == {"cache": False} for entry in stage.get(kind, []))
+
+
+@pytest.mark.parametrize("name", STAGES)
+def test_stage_depends_on_the_rooms_its_notebook_reaches(name):
+    """No more, or an edit of the site makes every table stale; no less, or an edit of a measure makes none."""
+    rooms = {room.replace(".", "/") for room in reached(code_of(paths.NOTEBOOKS / f"{name}.ipynb"))}
+    assert {dep for dep in STAGES[name]["deps"] if dep.startswith(PACKAGES)} == rooms
+
+
+def stale_after_an_edit_of(folder):
+    return {name for name, stage in STAGES.items() if folder in stage["deps"]}
+
+
+def test_an_edit_makes_stale_only_what_it_can_change():
+    assert stale_after_an_edit_of("regatta_lib/present") == {"cost", "figures", "instruments", "paper", "validity"}
+    assert stale_after_an_edit_of("regatta_lib/studies") == {"episodes", "judges", "live", "pilot", "suites"}
+    assert stale_after_an_edit_of("regatta_lib/base") == set(STAGES)
+    assert not any(dep.startswith("regatta/") or dep in PACKAGES for stage in STAGES.values() for dep in stage["deps"])
 
 
 @pytest.mark.parametrize("name", STAGES)

@@ -4,9 +4,9 @@ import asyncio
 
 import pytest
 
-from regatta_lib.live import Retry
-from regatta_lib.preflight import PreflightError, probe
-from regatta_lib.transcripts import Transcripts
+from regatta_lib.models import Transcripts, probe
+from regatta_lib.models.live import Retry
+from regatta_lib.models.preflight import PreflightError
 from tests.loopback import KEY, PROTOCOLS, endpoint, plant_key
 from tests.server import Server
 

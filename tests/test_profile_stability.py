@@ -4,14 +4,13 @@ import pandas as pd
 import pytest
 from historical import RESAMPLES, the_pairs
 
-from regatta_lib import profile_stability
+from regatta_lib.measures import execution_profile, profile_persists, v2_profiles
 from regatta_lib.stats import seeded
-from regatta_lib.validity import execution_profile, profile_persists
 
 
 @pytest.fixture(scope="module")
 def profile():
-    return profile_stability.profile_table(the_pairs(), 0.95)
+    return v2_profiles.profile_table(the_pairs(), 0.95)
 
 
 def test_profile_counts(profile):
@@ -21,7 +20,7 @@ def test_profile_counts(profile):
 
 
 def test_flips_needed_undo_the_order_and_no_fewer_do(profile):
-    thin = profile_stability.flips_to_fail(profile).sort_values("flips").iloc[0]
+    thin = v2_profiles.flips_to_fail(profile).sort_values("flips").iloc[0]
     assert (thin["generator"], thin["above"], thin["below"]) == ("qwen72b", "metric_error", "role_boundary")
     assert (thin["gap"], thin["flips"], thin["n"]) == (3, 4, 60)
     pairs = the_pairs()
@@ -36,11 +35,11 @@ def test_flips_needed_undo_the_order_and_no_fewer_do(profile):
 
 def test_unequal_numbers_of_verdicts_are_refused(profile):
     with pytest.raises(ValueError, match="unequal numbers"):
-        profile_stability.flips_to_fail(profile.assign(n=[1, *profile["n"][1:]]))
+        v2_profiles.flips_to_fail(profile.assign(n=[1, *profile["n"][1:]]))
 
 
 def test_stability_probabilities(profile):
-    found = profile_stability.stability(the_pairs(), seeded(1, "t"), RESAMPLES).set_index("generator")
+    found = v2_profiles.stability(the_pairs(), seeded(1, "t"), RESAMPLES).set_index("generator")
     assert found.loc["all", "suites"] == 180
     assert found.loc["all", "top_order"] == pytest.approx(0.99, abs=0.015)
     assert found.loc["all", "bottom_pair"] == pytest.approx(0.60, abs=0.04)
@@ -60,18 +59,18 @@ def test_a_profile_without_noise_is_certain():
     }
     cells = {cell: number for number, cell in enumerate(sorted(pairs["cell"].unique()))}
     fixed = pairs.assign(execution=(pairs["cell"].map(cells) < pairs["category"].map(level)).astype(int))
-    found = profile_stability.stability(fixed, seeded(1, "t"), 200)
+    found = v2_profiles.stability(fixed, seeded(1, "t"), 200)
     assert (found[["top_order", "bottom_pair", "both"]] == 1).all().all()
 
 
 def test_a_tie_across_the_boundary_counts_as_failing():
     pairs = the_pairs()
-    assert profile_stability.stability(pairs.assign(execution=1), seeded(1, "t"), 50)["both"].max() == 0
+    assert v2_profiles.stability(pairs.assign(execution=1), seeded(1, "t"), 50)["both"].max() == 0
 
 
 def test_rank_agreement_by_hand():
     frame = pd.DataFrame({"a": [5, 4, 3, 2, 1], "b": [5, 4, 3, 1, 2]}, index=list("vwxyz"))
-    assert profile_stability.rank_agreement(frame).iloc[0].to_dict() == {
+    assert v2_profiles.rank_agreement(frame).iloc[0].to_dict() == {
         "first": "a",
         "second": "b",
         "tau": pytest.approx(0.8),

@@ -1,7 +1,7 @@
 import jinja2
 import pytest
 
-from regatta_lib import prompts
+from regatta_lib.studies import prompts
 
 PINNED = {
     "agent": "230bc9ac559e005a",

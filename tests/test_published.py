@@ -2,7 +2,8 @@
 
 import pytest
 
-from regatta_lib import paths, published, reference, verification
+from regatta_lib.base import paths
+from regatta_lib.reproduce import published, reference, verification
 
 
 @pytest.fixture(scope="module")

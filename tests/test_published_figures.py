@@ -10,18 +10,28 @@ from fractions import Fraction
 import pytest
 from historical import RESAMPLES, the_index, the_pairs, the_scores, the_table3, the_verdicts
 
-from regatta_lib import consistency, cost, paths, release, tables, validity
-from regatta_lib.item_analysis import NEARLY_ALWAYS, RARELY
-from regatta_lib.profile_stability import reference_order
+from regatta_lib.base import paths
+from regatta_lib.measures import (
+    NEARLY_ALWAYS,
+    cost,
+    execution_profile,
+    item_difficulty,
+    profile_persists,
+    reference_order,
+    strategy_range,
+)
+from regatta_lib.measures.v1_items import RARELY
+from regatta_lib.reproduce import release
+from regatta_lib.stats import Bootstrap, consistency
 
-ITEMS = validity.item_difficulty(the_verdicts(), the_index())
+ITEMS = item_difficulty(the_verdicts(), the_index())
 SHARES = ITEMS["share"]
 CELLS = ITEMS.groupby("cell")["share"].mean()
 PAIRS, SCORES = the_pairs(), the_scores()
-TABLE3 = the_table3(tables.Bootstrap(20261030, RESAMPLES, 0.95))
-PROFILE = validity.execution_profile(PAIRS)
+TABLE3 = the_table3(Bootstrap(20261030, RESAMPLES, 0.95))
+PROFILE = execution_profile(PAIRS)
 DESIGN = PAIRS.groupby(["category", "generator"])["design"].mean().astype(float).unstack()
-RANGES = validity.strategy_range(SCORES)
+RANGES = strategy_range(SCORES)
 DETECTION = RANGES[["fdr_design", "fdr_execution"]]
 INDEX = the_index()
 SUITES = release.read_record(paths.RECORD)["suites"]
@@ -90,7 +100,7 @@ def test_order_of_the_categories_at_execution():
     order = reference_order(PROFILE)
     assert order[:3] == ["missing_regulation", "threshold_error", "metric_error"]
     assert set(order[3:]) == {"role_boundary", "adversarial_vulnerability"}
-    assert validity.profile_persists(PROFILE)
+    assert profile_persists(PROFILE)
 
 
 def test_adversarial_falls_and_metric_rises_for_all_three_generators():

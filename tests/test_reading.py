@@ -3,8 +3,7 @@ import asyncio
 import pytest
 from scripted_study import Recorded, sides, study
 
-from regatta_lib import reading, runs
-from regatta_lib.records import Ruling, Scenario
+from regatta_lib.studies import Ruling, Scenario, reading, runs
 
 SUITE = "t.S1.us_insurance.r1"
 

@@ -5,9 +5,8 @@ from itertools import product
 import numpy as np
 import pytest
 
-from regatta_lib import consistency, paths, reconstruction
-from regatta_lib.agreement import cohen_kappa
-from regatta_lib.stats import seeded
+from regatta_lib.base import paths
+from regatta_lib.stats import cohen_kappa, consistency, reconstruction, seeded
 
 
 @pytest.fixture(scope="module")

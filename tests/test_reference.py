@@ -4,7 +4,8 @@ from collections import Counter
 
 from exact import exact_values
 
-from regatta_lib import paths, reference
+from regatta_lib.base import paths
+from regatta_lib.reproduce import reference
 
 
 def test_the_exact_and_the_pandas_path_and_the_pinned_file_agree(frames):

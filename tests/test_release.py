@@ -3,8 +3,9 @@ import shutil
 
 import pytest
 
-from regatta_lib import paths, release
-from regatta_lib.contracts import RECORD, ContractError
+from regatta_lib.base import ContractError, paths
+from regatta_lib.measures import RECORD
+from regatta_lib.reproduce import release
 
 
 def test_the_record_is_re_derived_byte_for_byte(release_folder):
@@ -30,7 +31,7 @@ def test_the_released_rates_are_the_reference_values(release_folder):
         faults = loaded[f"results/fdr_results{suffix}.json"]
         for name, covered in coverage.items():
             match = release.SUITE.fullmatch(name)
-            suite = release.records.suite_id(
+            suite = suite_id(
                 generator, release.STRATEGIES[match["strategy"]], release.CELLS[match["cell"]], match["replication"]
             )
             stored = {

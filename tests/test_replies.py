@@ -2,7 +2,8 @@ import json
 
 import pytest
 
-from regatta_lib.replies import json_object, objects, unfenced
+from regatta_lib.models import json_object, objects
+from regatta_lib.models.replies import unfenced
 
 YES = '{"justification": "r", "verdict": "yes"}'
 NO = '{"justification": "r", "verdict": "no"}'

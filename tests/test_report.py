@@ -9,9 +9,11 @@ import pytest
 import typst
 from ruamel.yaml import YAML
 
-from regatta_lib import contracts, paths, published, report
-from regatta_lib.contracts import ContractError
-from regatta_lib.params import read_params
+from regatta_lib.base import ContractError, paths, read_params
+from regatta_lib.instruments import INDEX
+from regatta_lib.measures import SUITES
+from regatta_lib.present import report
+from regatta_lib.reproduce import published
 
 SOURCE = "\n".join((paths.PAPER / name).read_text(encoding="utf-8") for name in ("report.typ", "pilot.typ"))
 COUNTED = r"two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fifteen|sixteen|twenty|thirty|hundred"
@@ -145,7 +147,7 @@ def test_the_recomputed_figures_are_told_apart_by_what_they_are(numbers):
     assert kinds == {"design": 21, "enumerated": 1, "words": 4, "line": 2, "measured": 32}
     assert sum(kinds.values()) == int(numbers["checks/published/checked"].text)
     design = published.design_constants(
-        contracts.INDEX.read(paths.INSTRUMENTS / "index.csv"), contracts.SUITES.read(paths.RECORD / "suites.csv")
+        INDEX.read(paths.INSTRUMENTS / "index.csv"), SUITES.read(paths.RECORD / "suites.csv")
     )
     rows = report.rows(paths.ROOT, report.PUBLISHED)
     kind_of = {row["key"]: report.kind_of(row) for row in rows if row["status"] == "recomputed"}

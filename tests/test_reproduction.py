@@ -2,8 +2,8 @@ import subprocess
 
 import pytest
 
-from regatta_lib import paths, reproduction, stages
-from regatta_lib.files import ContractError
+from regatta_lib.base import ContractError, paths
+from regatta_lib.reproduce import reproduction, stages
 
 
 def test_outputs_are_those_of_the_pipeline():

@@ -12,8 +12,8 @@ from contextlib import contextmanager
 
 import pytest
 
-from regatta_lib.spend import totals
-from regatta_lib.transcripts import events, transcript_files
+from regatta_lib.models import totals
+from regatta_lib.models.transcripts import events, transcript_files
 from tests.kill_driver import ITEMS, requests
 from tests.server import Server
 

@@ -5,19 +5,11 @@ from dataclasses import replace
 import pytest
 from scripted_study import Recorded, bench, sides
 
-from regatta_lib.contracts import VERDICTS
-from regatta_lib.params import Role
-from regatta_lib.records import ADVERSARIAL_CATEGORIES, Episode, Reply, Scenario
-from regatta_lib.rulings import (
-    balanced_sample,
-    episode_questions,
-    judge_suite,
-    rule,
-    scan,
-    scenario_questions,
-    verdict_table,
-)
-from regatta_lib.scores import suite_scores, targets
+from regatta_lib.base import ADVERSARIAL_CATEGORIES, Role
+from regatta_lib.measures import VERDICTS, suite_scores, targets
+from regatta_lib.models import Reply
+from regatta_lib.studies import Episode, Scenario, verdict_table
+from regatta_lib.studies.rulings import balanced_sample, episode_questions, judge_suite, rule, scan, scenario_questions
 
 SUITE = "tester.S1.us_insurance.r1"
 ROLE = Role(endpoint="scripted", max_tokens=1_000)

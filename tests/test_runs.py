@@ -6,14 +6,11 @@ from dataclasses import replace
 import pytest
 from scripted_study import Recorded, reply, sides, study
 
-from regatta_lib import batches, jsonl, judges, paths, prompts, runs, studies, suites
-from regatta_lib.contracts import SCORES, VERDICTS, ContractError
-from regatta_lib.digest import sha256
-from regatta_lib.judges import unreadable
-from regatta_lib.models import Exchange, MissingTranscript, Pending
-from regatta_lib.params import Role
+from regatta_lib.base import ContractError, Role, paths, sha256
+from regatta_lib.measures import SCORES, VERDICTS
+from regatta_lib.models import Exchange, MissingTranscript, Pending, Transcripts, batches
 from regatta_lib.stats import seeded
-from regatta_lib.transcripts import Transcripts
+from regatta_lib.studies import EPISODES, RULINGS, SCENARIOS, judges, prompts, runs, store, suites, unreadable
 
 RECORDED_SCHEMAS = [
     "3b132197655eb286",
@@ -55,28 +52,28 @@ def test_the_same_study_gives_the_same_bytes_in_whatever_order_replies_come(resu
             return await super().complete(request)
 
     again = run(Shuffled())
-    assert studies.output_texts("t", again) == studies.output_texts("t", result)
+    assert store.output_texts("t", again) == store.output_texts("t", result)
 
 
 def test_the_output_files_keep_their_contracts(result, tmp_path):
-    for path, text in studies.output_texts("t", result).items():
+    for path, text in store.output_texts("t", result).items():
         target = tmp_path / path.parent.name / path.name
         target.parent.mkdir(exist_ok=True)
         target.write_text(text, encoding="utf-8")
-    assert jsonl.SCENARIOS.read(tmp_path / "suites/t.jsonl") == result.scenarios
-    assert len(jsonl.EPISODES.read(tmp_path / "episodes/t.jsonl")) == 66
-    assert len(jsonl.RULINGS.read(tmp_path / "verdicts/t.jsonl")) == len(VERDICTS.read(tmp_path / "verdicts/t.csv"))
+    assert SCENARIOS.read(tmp_path / "suites/t.jsonl") == result.scenarios
+    assert len(EPISODES.read(tmp_path / "episodes/t.jsonl")) == 66
+    assert len(RULINGS.read(tmp_path / "verdicts/t.jsonl")) == len(VERDICTS.read(tmp_path / "verdicts/t.csv"))
     assert len(SCORES.read(tmp_path / "scores/t.csv")) == 2
     manifest = json.loads((tmp_path / "suites/t-manifests.jsonl").read_text().splitlines()[1])
     assert manifest["withheld"] and manifest["instruments_digest"] and manifest["prompt_digest"] and manifest["seed"] == 7
 
 
 def test_scores_are_shown_by_suite_and_a_missing_one_is_unresolved(result):
-    head, *rows = studies.shown_scores(result.rulings).splitlines()
+    head, *rows = store.shown_scores(result.rulings).splitlines()
     assert head.split() == ["suite", "rc", "fdr_design", "fdr_execution", "iss", "ac"]
     assert [row.split()[0] for row in rows] == ["tester.S1.us_insurance.r1", "tester.S4.us_insurance.r1"]
     cut = [replace(one, state="truncated", value=None) if one.judge == "design" else one for one in result.rulings]
-    [(rc, design), *_] = [row.split()[1:3] for row in studies.shown_scores(cut).splitlines()[1:]]
+    [(rc, design), *_] = [row.split()[1:3] for row in store.shown_scores(cut).splitlines()[1:]]
     assert (rc, design) == (rows[0].split()[1], "unresolved")
 
 
@@ -177,7 +174,7 @@ def test_a_study_through_files_ends_and_replays_byte_for_byte(tmp_path, monkeypa
     design = DESIGN.model_copy(update={"provider": "exchange"})
     folder, placements, rounds = paths.EXCHANGE / "t", [], 0
     while True:
-        waiting, _ = studies.waiting_requests("t", design)
+        waiting, _ = store.waiting_requests("t", design)
         if not waiting:
             break
         rounds += 1
@@ -191,18 +188,18 @@ def test_a_study_through_files_ends_and_replays_byte_for_byte(tmp_path, monkeypa
         for path, text in batches.collected(folder, placements, "file-model", unreadable)[0].items():
             path.write_text(text, encoding="utf-8")
     assert rounds == 4, "suites; answers and scenario verdicts; answer verdicts; the rest of the coverage scan"
-    result, report = studies.run_study("t", design, {}, 500)
+    result, report = store.run_study("t", design, {}, 500)
     assert result.manifests[0].served_models == ["file-model"]
     assert report[0].startswith(f"{len(placements):,} calls, {len(placements):,} attempts")
     shutil.rmtree(paths.EXCHANGE)
-    replayed = studies.replayed("t", design)
-    assert studies.output_texts("t", replayed) == studies.output_texts("t", result)
+    replayed = store.replayed("t", design)
+    assert store.output_texts("t", replayed) == store.output_texts("t", result)
 
 
 def test_a_replay_without_the_reply_names_the_call(tmp_path, monkeypatch):
     monkeypatch.setattr(paths, "TRANSCRIPTS", tmp_path)
     with pytest.raises(MissingTranscript, match=r"suite/tester\.S"):
-        studies.replayed("t", DESIGN)
+        store.replayed("t", DESIGN)
 
 
 def test_a_run_that_waits_says_what_to_do(tmp_path, monkeypatch):
@@ -210,7 +207,7 @@ def test_a_run_that_waits_says_what_to_do(tmp_path, monkeypatch):
     monkeypatch.setattr(paths, "TRANSCRIPTS", tmp_path / "transcripts")
     design = DESIGN.model_copy(update={"provider": "exchange"})
     with pytest.raises(RuntimeError, match="see regatta exchange batches t"):
-        studies.run_study("t", design, {}, 500)
+        store.run_study("t", design, {}, 500)
 
 
 def test_nothing_that_was_answered_is_asked_again(tmp_path):
@@ -232,6 +229,6 @@ def test_nothing_that_was_answered_is_asked_again(tmp_path):
 
 def test_an_unknown_study_or_endpoint_is_named():
     with pytest.raises(ContractError, match=r"no study 'demoo', expected one of demo, "):
-        studies.definition("demoo")
+        store.definition("demoo")
     with pytest.raises(ContractError, match=r"studies\.t: no endpoint 'scripted', expected one of local"):
-        studies.endpoints_of("t", study(), {"local": None})
+        store.endpoints_of("t", study(), {"local": None})

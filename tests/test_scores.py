@@ -1,8 +1,7 @@
 import pandas as pd
 import pytest
 
-from regatta_lib import scores
-from regatta_lib.contracts import VERDICTS
+from regatta_lib.measures import VERDICTS, scores
 
 SUITE = "m.S1.us_fintech.r1"
 

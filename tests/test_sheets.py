@@ -6,8 +6,8 @@ import pandas as pd
 import pytest
 from openpyxl import load_workbook
 
-from regatta_lib import sheets
-from regatta_lib.contracts import ContractError
+from regatta.adjudicate import sheets
+from regatta_lib.base import ContractError
 
 VIETNAMESE = "Ngân hàng phải báo cáo giao dịch từ 400.000.000 đồng"
 DANGEROUS = ['=HYPERLINK("http://x.example","a")', "+1+1", "-2", "@SUM(A1)", "\t=1", "\r=1", "＝1+1", " =1", "\n@x"]

@@ -10,8 +10,10 @@ from urllib.parse import unquote
 import pytest
 from typer.testing import CliRunner
 
-from regatta_lib import __main__, paths, schemas, site
-from regatta_lib.contracts import ContractError
+from regatta.commands import app
+from regatta.site import pages as site
+from regatta_lib.base import ContractError, paths
+from regatta_lib.instruments import schemas
 
 CHROMIUM, CHROMEDRIVER = shutil.which("chromium"), shutil.which("chromedriver")
 VOID = {"meta", "link", "br", "hr", "img", "input", "mspace"}
@@ -50,7 +52,7 @@ class Page(HTMLParser):
 def folder(tmp_path_factory):
     """The site as the command writes it."""
     root = tmp_path_factory.mktemp("site")
-    done = CliRunner().invoke(__main__.app, ["site", str(root)])
+    done = CliRunner().invoke(app, ["site", str(root)])
     assert done.exit_code == 0
     assert re.fullmatch(r".*index\.html: \d+ pages, \d+ files\n", done.output)
     return root

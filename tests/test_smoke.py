@@ -4,10 +4,9 @@ import importlib.util
 
 import pytest
 
-from regatta_lib import paths
-from regatta_lib.contracts import ContractError
-from regatta_lib.params import Endpoint, read_params
-from regatta_lib.smoke import serving, weights
+from regatta_lib.base import ContractError, Endpoint, paths, read_params
+from regatta_lib.models import serving
+from regatta_lib.models.smoke import weights
 
 
 @pytest.mark.parametrize("address", ["http://192.0.2.1:8080/v1", "http://localhost:8080/v1", "http://127.0.0.1/v1"])

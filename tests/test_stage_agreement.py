@@ -5,17 +5,16 @@ import pandas as pd
 import pytest
 from historical import RESAMPLES, suite, table, the_pairs, the_table3, the_verdicts, verdict
 
-from regatta_lib import stage_agreement
-from regatta_lib.stats import seeded
-from regatta_lib.tables import Bootstrap
-from regatta_lib.validity import bootstrap_counts, margin, per_fault_margin
+from regatta_lib.measures import bootstrap_counts, margin, v3_stages
+from regatta_lib.measures.v3_stages import per_fault_margin
+from regatta_lib.stats import Bootstrap, seeded
 
 BOOTSTRAP = Bootstrap(seed=1, resamples=RESAMPLES, level=0.95)
 
 
 @pytest.fixture(scope="module")
 def extended():
-    return stage_agreement.table3_extended(the_pairs(), BOOTSTRAP, 2_000).set_index("generator")
+    return v3_stages.table3_extended(the_pairs(), BOOTSTRAP, 2_000).set_index("generator")
 
 
 def test_the_extended_table_continues_table_iii(extended):
@@ -50,13 +49,13 @@ def test_one_interval_includes_zero_whatever_its_kind(extended):
 
 
 def test_the_same_numbers_on_each_run(extended):
-    again = stage_agreement.table3_extended(the_pairs(), BOOTSTRAP, 2_000).set_index("generator")
+    again = v3_stages.table3_extended(the_pairs(), BOOTSTRAP, 2_000).set_index("generator")
     pd.testing.assert_frame_equal(extended, again)
 
 
 def test_permutation_keeps_the_rates_and_centres_on_zero():
     part = the_pairs().query("generator == 'sonnet4'")
-    null = stage_agreement.permuted_margins(part, seeded(1, "t"), 4_000)
+    null = v3_stages.permuted_margins(part, seeded(1, "t"), 4_000)
     # a random pairing has expected agreement equal to chance, exactly
     assert null.mean() == pytest.approx(0, abs=4 * null.std() / np.sqrt(len(null)))
 
@@ -64,12 +63,12 @@ def test_permutation_keeps_the_rates_and_centres_on_zero():
 def test_perfect_agreement_within_faults_is_found_by_the_permutation_test():
     part = the_pairs().query("generator == 'sonnet4'")
     perfect = part.assign(execution=part["design"])
-    null = stage_agreement.permuted_margins(perfect, seeded(1, "t"), 500)
+    null = v3_stages.permuted_margins(perfect, seeded(1, "t"), 500)
     assert (null < per_fault_margin(perfect)).all()
 
 
 def test_the_scheme_matters_and_the_table_says_so():
-    found = stage_agreement.interval_schemes(the_pairs(), BOOTSTRAP)
+    found = v3_stages.interval_schemes(the_pairs(), BOOTSTRAP)
     assert len(found) == 3 * 3 * 2
     zero = found.groupby(["generator", "scheme"])["includes_zero"].all()
     assert zero["gemma26b", "suite within cell"] and zero["gemma26b", "suite within generator"]
@@ -78,7 +77,7 @@ def test_the_scheme_matters_and_the_table_says_so():
 
 
 def test_the_declared_family_of_forty_is_corrected_once():
-    found = stage_agreement.mcnemar_family(the_pairs(), {"fault": 25, "generator_category": 15}, "holm")
+    found = v3_stages.mcnemar_family(the_pairs(), {"fault": 25, "generator_category": 15}, "holm")
     assert len(found) == 40 and (found["family"] == 40).all()
     smallest = found.sort_values("p").iloc[0]
     assert (smallest["item"], smallest["design_only"], smallest["execution_only"]) == ("FT-F4", 21, 0)
@@ -89,16 +88,16 @@ def test_the_declared_family_of_forty_is_corrected_once():
 
 def test_a_family_of_another_size_is_refused():
     with pytest.raises(ValueError, match="family fault: 25 tests, declared 24"):
-        stage_agreement.mcnemar_family(the_pairs(), {"fault": 24}, "holm")
+        v3_stages.mcnemar_family(the_pairs(), {"fault": 24}, "holm")
 
 
 def test_an_unresolved_pair_is_counted_and_left_out(extended):
     pairs = the_pairs()
     pairs.loc[pairs.index[0], "execution"] = pd.NA  # a pair of the 26B generator
-    row = stage_agreement.table3_extended(pairs, BOOTSTRAP, 1_000).set_index("generator").loc["gemma26b"]
+    row = v3_stages.table3_extended(pairs, BOOTSTRAP, 1_000).set_index("generator").loc["gemma26b"]
     assert (row["pairs"], row["unresolved"]) == (299, 1)
     assert row["percentile_low"] < row["per_fault_margin"] < row["percentile_high"]
-    family = stage_agreement.mcnemar_family(pairs, {"fault": 25, "generator_category": 15}, "holm")
+    family = v3_stages.mcnemar_family(pairs, {"fault": 25, "generator_category": 15}, "holm")
     assert family.groupby("kind")["unresolved"].sum().to_dict() == {"fault": 1, "generator_category": 1}
 
 
@@ -114,7 +113,7 @@ def retest(stage_flips: int, retest_flips: int):
 
 
 def test_the_upper_side_holds_when_executions_agree_more_than_stages():
-    row = stage_agreement.repeated_execution(table(retest(3, 1)), BOOTSTRAP).iloc[0]
+    row = v3_stages.repeated_execution(table(retest(3, 1)), BOOTSTRAP).iloc[0]
     assert (row["pairs"], row["suites"], row["unresolved"]) == (10, 10, 0)
     assert (row["stage_agreement"], row["retest_agreement"]) == (0.7, 0.9)
     assert row["excess"] == pytest.approx(0.2)
@@ -122,7 +121,7 @@ def test_the_upper_side_holds_when_executions_agree_more_than_stages():
 
 
 def test_the_upper_side_fails_when_they_do_not():
-    row = stage_agreement.repeated_execution(table(retest(1, 3)), BOOTSTRAP).iloc[0]
+    row = v3_stages.repeated_execution(table(retest(1, 3)), BOOTSTRAP).iloc[0]
     assert row["excess"] == pytest.approx(-0.2)
     assert not row["below_retest"]
 
@@ -130,16 +129,16 @@ def test_the_upper_side_fails_when_they_do_not():
 def test_a_pair_without_all_three_verdicts_is_counted():
     rows = retest(3, 1)
     rows[2] |= {"state": "truncated", "value": None}
-    row = stage_agreement.repeated_execution(table(rows), BOOTSTRAP).iloc[0]
+    row = v3_stages.repeated_execution(table(rows), BOOTSTRAP).iloc[0]
     assert (row["pairs"], row["unresolved"]) == (9, 1)
 
 
 def test_pairs_that_were_not_run_again_are_not_unresolved():
     once = [verdict(suite(n), "design", "IN-F1", "", 1) for n in (21, 22)]
     once += [verdict(suite(n), "execution", "IN-F1", "joint", 0) for n in (21, 22)]
-    row = stage_agreement.repeated_execution(table(retest(3, 1) + once), BOOTSTRAP).iloc[0]
+    row = v3_stages.repeated_execution(table(retest(3, 1) + once), BOOTSTRAP).iloc[0]
     assert (row["pairs"], row["unresolved"], row["stage_agreement"]) == (10, 0, 0.7)
 
 
 def test_the_record_has_no_repeated_execution():
-    assert stage_agreement.repeated_execution(the_verdicts(), BOOTSTRAP).empty
+    assert v3_stages.repeated_execution(the_verdicts(), BOOTSTRAP).empty

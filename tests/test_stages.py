@@ -3,10 +3,10 @@ import sys
 
 import nbformat
 import pytest
+from jupyter_client.kernelspec import KernelSpecManager
 
-from regatta_lib import paths, stages
-from regatta_lib.contracts import ContractError
-from regatta_lib.params import read_params
+from regatta_lib.base import ContractError, paths, read_params
+from regatta_lib.reproduce import stages
 
 
 @pytest.fixture
@@ -91,10 +91,10 @@ def test_a_missing_kernel_is_named(sandbox, monkeypatch):
 
 def test_the_kernel_of_another_python_is_refused(monkeypatch):
     monkeypatch.setattr(sys, "executable", "/elsewhere/python")
-    spec = stages.KernelSpecManager().get_kernel_spec("python3")
+    spec = KernelSpecManager().get_kernel_spec("python3")
     if not spec.argv[0].startswith("/"):
         spec.argv[0] = "/usr/bin/python"
-        monkeypatch.setattr(stages.KernelSpecManager, "get_kernel_spec", lambda self, name: spec)
+        monkeypatch.setattr(KernelSpecManager, "get_kernel_spec", lambda self, name: spec)
     with pytest.raises(stages.StageError, match="expected /elsewhere/python"):
         stages.check_kernel()
 

@@ -5,11 +5,11 @@ import pytest
 from scipy import stats as scipy_stats
 from statsmodels.stats.contingency_tables import mcnemar
 
-from regatta_lib import stats
+from regatta_lib.stats import resampling
 
 
 def test_weights_count_the_units_drawn():
-    weights = stats.bootstrap_weights(stats.seeded(1, "t"), 12, 1_000)
+    weights = resampling.bootstrap_weights(resampling.seeded(1, "t"), 12, 1_000)
     assert weights.shape == (1_000, 12)
     assert (weights.sum(axis=1) == 12).all()
     assert weights.mean() == 1
@@ -18,21 +18,21 @@ def test_weights_count_the_units_drawn():
 
 def test_resampled_sums_do_not_depend_on_the_block_size():
     values = np.arange(36).reshape(12, 3)
-    whole = stats.resampled_sums(stats.seeded(1, "t"), values, 500)
-    blocks = stats.resampled_sums(stats.seeded(1, "t"), values, 500, largest=12 * 7)
+    whole = resampling.resampled_sums(resampling.seeded(1, "t"), values, 500)
+    blocks = resampling.resampled_sums(resampling.seeded(1, "t"), values, 500, largest=12 * 7)
     assert whole.shape == (500, 3)
     assert (whole == blocks).all()
 
 
 def test_rescaled_weights_give_an_unbiased_variance_where_the_plain_bootstrap_loses_a_third():
     values = np.array([0.0, 3.0, 7.0])
-    rescaled = stats.rescaled_weights(stats.seeded(1, "t"), 3, 200_000) @ values / 3
-    plain = stats.bootstrap_weights(stats.seeded(2, "t"), 3, 200_000) @ values / 3
+    rescaled = resampling.rescaled_weights(resampling.seeded(1, "t"), 3, 200_000) @ values / 3
+    plain = resampling.bootstrap_weights(resampling.seeded(2, "t"), 3, 200_000) @ values / 3
     wanted = values.var(ddof=1) / 3
     assert rescaled.var() == pytest.approx(wanted, rel=0.02)
     assert plain.var() == pytest.approx(wanted * 2 / 3, rel=0.02)
     with pytest.raises(ValueError, match="1 unit in a stratum"):
-        stats.rescaled_weights(stats.seeded(1, "t"), 1, 10)
+        resampling.rescaled_weights(resampling.seeded(1, "t"), 1, 10)
 
 
 def test_intervals_against_scipy_on_the_same_replicates():
@@ -46,61 +46,61 @@ def test_intervals_against_scipy_on_the_same_replicates():
     replicates = found["BCa"].bootstrap_distribution
     left_out = np.array([np.delete(sample, i).mean() for i in range(len(sample))])
     ours = {
-        "percentile": stats.percentile_interval(replicates, 0.9),
-        "basic": stats.basic_interval(replicates, sample.mean(), 0.9),
-        "BCa": stats.bca_interval(replicates, sample.mean(), [left_out], 0.9),
+        "percentile": resampling.percentile_interval(replicates, 0.9),
+        "basic": resampling.basic_interval(replicates, sample.mean(), 0.9),
+        "BCa": resampling.bca_interval(replicates, sample.mean(), [left_out], 0.9),
     }
     for method, interval in ours.items():
         assert tuple(interval) == pytest.approx(tuple(found[method].confidence_interval), abs=1e-9), method
 
 
 def test_bca_is_undefined_where_nothing_varies():
-    assert np.isnan(stats.bca_interval(np.ones(100), 1.0, [np.ones(10)], 0.95)).all()
-    assert np.isnan(stats.bca_interval(np.full(100, 2.0), 1.0, [np.arange(10.0)], 0.95)).all()
+    assert np.isnan(resampling.bca_interval(np.ones(100), 1.0, [np.ones(10)], 0.95)).all()
+    assert np.isnan(resampling.bca_interval(np.full(100, 2.0), 1.0, [np.arange(10.0)], 0.95)).all()
 
 
 def test_exact_interval_of_none_and_all():
-    low, high = stats.exact_interval(np.array([0, 36, 5]), np.array([36, 36, 10]), 0.95)
+    low, high = resampling.exact_interval(np.array([0, 36, 5]), np.array([36, 36, 10]), 0.95)
     assert low == pytest.approx([0, 0.025 ** (1 / 36), 0.187086], abs=1e-6)  # 5 of 10: published tables, .187 to .813
     assert high == pytest.approx([1 - 0.025 ** (1 / 36), 1, 0.812914], abs=1e-6)
 
 
 @pytest.mark.parametrize(("b", "c"), [(5, 14), (0, 9), (3, 3), (32, 4)])
 def test_exact_mcnemar_against_statsmodels(b, c):
-    assert stats.exact_mcnemar(b, c) == pytest.approx(mcnemar([[7, b], [c, 11]], exact=True).pvalue, abs=1e-12)
+    assert resampling.exact_mcnemar(b, c) == pytest.approx(mcnemar([[7, b], [c, 11]], exact=True).pvalue, abs=1e-12)
 
 
 def test_exact_mcnemar_without_discordant_pairs_is_one():
-    assert stats.exact_mcnemar(0, 0) == 1
+    assert resampling.exact_mcnemar(0, 0) == 1
 
 
 def test_monte_carlo_p_is_never_zero_and_counts_ties():
-    assert stats.monte_carlo_p(5, np.zeros(99)) == 0.01
-    assert stats.monte_carlo_p(0.3, np.array([0.1 + 0.2, 0.1, 0.5])) == 0.75
+    assert resampling.monte_carlo_p(5, np.zeros(99)) == 0.01
+    assert resampling.monte_carlo_p(0.3, np.array([0.1 + 0.2, 0.1, 0.5])) == 0.75
 
 
 def test_one_family_is_corrected_once_and_holm_changes_a_p():
     raw = [0.01, 0.04, 0.03]
-    assert stats.adjusted_p(raw, 3) == pytest.approx([0.03, 0.06, 0.06])
-    row_by_row = [stats.adjusted_p([p], 1)[0] for p in raw]  # correcting each alone is no correction
+    assert resampling.adjusted_p(raw, 3) == pytest.approx([0.03, 0.06, 0.06])
+    row_by_row = [resampling.adjusted_p([p], 1)[0] for p in raw]  # correcting each alone is no correction
     assert row_by_row == pytest.approx(raw)
 
 
 def test_a_family_of_another_size_or_with_a_hole_is_refused():
     with pytest.raises(ValueError, match="family of 2 p-values, declared 3"):
-        stats.adjusted_p([0.01, 0.02], 3)
+        resampling.adjusted_p([0.01, 0.02], 3)
     with pytest.raises(ValueError, match="holds 1 missing"):
-        stats.adjusted_p([0.01, float("nan")], 2)
+        resampling.adjusted_p([0.01, float("nan")], 2)
 
 
 def test_rank_correlations_against_hand_counts():
-    assert stats.kendall_tau([1, 2, 3, 4, 5], [1, 2, 3, 5, 4]) == pytest.approx(0.8)  # 9 pairs alike, 1 reversed, of 10
-    assert stats.spearman([1, 2, 3, 4], [1, 2, 4, 3]) == pytest.approx(1 - 6 * 2 / (4 * 15))
-    assert np.isnan(stats.kendall_tau([1, 1, 1], [1, 2, 3]))
+    assert resampling.kendall_tau([1, 2, 3, 4, 5], [1, 2, 3, 5, 4]) == pytest.approx(0.8)  # 9 pairs alike, 1 reversed, of 10
+    assert resampling.spearman([1, 2, 3, 4], [1, 2, 4, 3]) == pytest.approx(1 - 6 * 2 / (4 * 15))
+    assert np.isnan(resampling.kendall_tau([1, 1, 1], [1, 2, 3]))
 
 
 def test_exact_distribution_inverts_a_binomial():
     outcomes = np.arange(26)
-    quantile = stats.exact_distribution(outcomes, scipy_stats.binom.pmf(outcomes, 25, 0.28))
+    quantile = resampling.exact_distribution(outcomes, scipy_stats.binom.pmf(outcomes, 25, 0.28))
     for q in (0.025, 0.5, 0.975):
         assert quantile(q) == scipy_stats.binom.ppf(q, 25, 0.28)

@@ -6,12 +6,9 @@ from dataclasses import replace
 import pytest
 from scripted_study import Recorded, asked_slots, reply, scenario_item, sides, study
 
-from regatta_lib import prompts, runs, suites
-from regatta_lib.live import Live
-from regatta_lib.models import Replay
-from regatta_lib.params import Role
-from regatta_lib.preflight import probe
-from regatta_lib.transcripts import Transcripts
+from regatta_lib.base import Role
+from regatta_lib.models import Live, Replay, Transcripts, probe
+from regatta_lib.studies import prompts, runs, suites
 from tests.loopback import QUICK, endpoint, plant_key
 from tests.server import Server
 
@@ -29,7 +26,7 @@ def plan(strategy="S1", scenarios=3, withheld=()):
 
 def generate(source, answer, **design):
     model = Recorded(answer)
-    made = suites.generate(model, ROLE, plan(**design), source.ontology, source.documents, "digest")
+    made = suites.write_suite(model, ROLE, plan(**design), source.ontology, source.documents, "digest")
     return *asyncio.run(made), model.requests
 
 
@@ -174,7 +171,7 @@ def test_the_manifest_records_the_temperature_that_was_sent(source, tmp_path, mo
     role = Role(endpoint="any", temperature=0.3, max_tokens=1_000)
 
     def written(model):
-        return suites.generate(model, role, plan(), source.ontology, source.documents, "digest")
+        return suites.write_suite(model, role, plan(), source.ontology, source.documents, "digest")
 
     async def run(server, transcripts):
         found = await probe(endpoint(server, **place), transcripts)

@@ -1,7 +1,9 @@
 import pandas as pd
 import pytest
 
-from regatta_lib import records, tables, validity
+from regatta_lib.base import records
+from regatta_lib.measures import margin, resampled_counts, tables
+from regatta_lib.stats import Bootstrap
 
 
 def pairs_of(*outcomes, generator="g"):
@@ -24,7 +26,7 @@ def pairs_of(*outcomes, generator="g"):
 
 
 def table3(pairs, seed=1):
-    return tables.table3(pairs, tables.resampled_counts(pairs, tables.Bootstrap(seed, 2_000, 0.95)), 0.95)
+    return tables.table3(pairs, resampled_counts(pairs, Bootstrap(seed, 2_000, 0.95)), 0.95)
 
 
 def test_table3_by_hand():
@@ -36,7 +38,7 @@ def test_table3_by_hand():
 
 
 def test_margin_is_one_half_for_perfect_agreement_at_even_odds():
-    assert validity.margin(n11=3, n10=0, n01=0, n00=3) == 0.5
+    assert margin(n11=3, n10=0, n01=0, n00=3) == 0.5
 
 
 def test_tables_have_the_contract_columns(frames):

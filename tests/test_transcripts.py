@@ -6,10 +6,10 @@ import os
 
 import pytest
 
-from regatta_lib import transcripts as module
-from regatta_lib.contracts import ContractError
-from regatta_lib.records import Request
-from regatta_lib.transcripts import Outcome, Transcripts, events, pack, request_key, transcript_files
+from regatta_lib.base import ContractError
+from regatta_lib.models import Request, Transcripts, pack
+from regatta_lib.models import transcripts as module
+from regatta_lib.models.transcripts import Outcome, events, request_key, transcript_files
 
 SCHEMA = {"type": "object", "properties": {"verdict": {"type": "string"}}}
 PARAMS = {

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from regatta_lib import paths, verification
-from regatta_lib.contracts import REPORT
+from regatta_lib.base import paths, sha256
+from regatta_lib.reproduce import REPORT, verification
 
 RECORD_FILES = [f"data/record/{name}.csv" for name in ("suites", "coverage", "faults", "specificity", "adversarial")]
 REFERENCE_FILES = [f"data/reference/{name}.csv" for name in ("reference_values", "published_values", "reconstructed_tables")]
@@ -116,10 +116,10 @@ def test_a_group_that_ran_no_check_is_no_success():
 def test_even_a_record_with_a_matching_manifest_is_caught(copy):
     """Altering the record and its digest together still contradicts the reference values and the outputs."""
     path = copy / "data/record/coverage.csv"
-    before = verification.sha256(path.read_bytes())
+    before = sha256(path.read_bytes())
     edit(path, lambda content: content.replace(b"BV-01,0", b"BV-01,1", 1))
     manifest = copy / "data/reference/SHA256SUMS"
-    manifest.write_text(manifest.read_text().replace(before, verification.sha256(path.read_bytes())))
+    manifest.write_text(manifest.read_text().replace(before, sha256(path.read_bytes())))
     failed = failures(copy)
     assert {check.group for check in failed} == {"reference", "output"}
     assert any(check.key.endswith("/rc") and check.key.startswith("suite/") for check in failed)
@@ -127,10 +127,10 @@ def test_even_a_record_with_a_matching_manifest_is_caught(copy):
 
 def test_even_a_reference_value_with_a_matching_manifest_is_caught(copy):
     path = copy / "data/reference/reference_values.csv"
-    before = verification.sha256(path.read_bytes())
+    before = sha256(path.read_bytes())
     edit(path, lambda content: content.replace(b"rc,0.35333333333333333", b"rc,0.35333333333433333", 1))
     manifest = copy / "data/reference/SHA256SUMS"
-    manifest.write_text(manifest.read_text().replace(before, verification.sha256(path.read_bytes())))
+    manifest.write_text(manifest.read_text().replace(before, sha256(path.read_bytes())))
     (failed,) = failures(copy)
     assert (failed.group, failed.key) == ("reference", "cells/gemma26b/us_fintech/rc")
     assert (float(failed.expected), float(failed.found)) == (0.35333333333433333, 0.35333333333333333)
@@ -190,7 +190,7 @@ def test_the_command_needs_neither_dvc_nor_git_nor_a_provider(copy):
     """Verification imports no pipeline tool, no notebook tool, no provider SDK, no plotting library."""
     unwanted = ("dvc", "papermill", "nbformat", "anthropic", "openai", "matplotlib", "git", "scipy", "statsmodels", "ruamel")
     code = (
-        "import sys; from pathlib import Path; from regatta_lib import verification as v; "
+        "import sys; from pathlib import Path; from regatta_lib.reproduce import verification as v; "
         f"assert v.succeeded(v.verify(Path({str(copy)!r}))); print([m for m in {unwanted} if m in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=paths.ROOT)

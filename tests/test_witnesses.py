@@ -4,8 +4,8 @@ from functools import cache
 
 import pytest
 
-from regatta_lib import instruments, witnesses
-from regatta_lib.items import Witness
+from regatta_lib.instruments import reading, witnesses
+from regatta_lib.instruments.items import Witness
 
 USD = {
     "$12,000": [12000],
@@ -241,7 +241,7 @@ def test_decomposed_vietnamese_is_read_like_composed():
 
 @cache
 def faults(text: str) -> list:
-    return [fault for cell in instruments.cells_in() for fault in instruments.read_judge_side(cell, text)[1]]
+    return [fault for cell in reading.cells_in() for fault in reading.read_judge_side(cell, text)[1]]
 
 
 def witness_of(fault_id: str, text: str = "corrected") -> Witness:

@@ -1,0 +1,103 @@
+"""``regatta cost``, ``run``, ``smoke`` and ``pack``: a study of params.yaml."""
+
+from math import isnan
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from regatta_lib.base import ContractError, paths, write_atomic
+
+if TYPE_CHECKING:
+    from regatta_lib.base import Measurement
+    from regatta_lib.studies import Share
+
+
+def cost(study: str) -> None:
+    """Forecast calls, tokens and price of STUDY, low and high, before anything is sent."""
+    typer.echo(_forecast(study)[1])
+
+
+def run(
+    study: str,
+    cap: Annotated[float, typer.Option(help="Ask before a run that may cost more dollars.")] = 10.0,
+    unresolved: Annotated[float, typer.Option(help="Exit code 1 above this share of rulings without a verdict.")] = 0.05,
+) -> None:
+    """Run STUDY, going on where an earlier run stopped, and write its results under data/."""
+    from regatta_lib.base import read_params
+    from regatta_lib.studies import definition, output_texts, run_study, shown_scores
+
+    check_numbers(cap=cap, unresolved=unresolved)
+    shares, table = _forecast(study)
+    typer.echo(table)
+    design = definition(study)
+    calls = agreed_calls(design, shares, cap)
+    result, report = run_study(study, design, read_params(paths.PARAMS).endpoints, calls)
+    write_texts(output_texts(study, result))
+    typer.echo("\n".join([*report, *result.notes(), shown_scores(result.rulings)]))
+    raise typer.Exit(int(result.unresolved() > unresolved))
+
+
+def smoke() -> None:
+    """Serve the small local model, run the study ``smoke`` on it, and stop it. Its text is worth nothing as evidence."""
+    from regatta_lib.base import read_params
+    from regatta_lib.models import serving
+
+    with serving(read_params(paths.PARAMS).endpoints["local"]):
+        run("smoke", unresolved=0.5)
+
+
+def pack(study: str) -> None:
+    """Pack the transcripts of STUDY for the archive: each file is replaced by its compressed form, same bytes every time."""
+    from contextlib import closing
+
+    from regatta_lib.models import Transcripts
+    from regatta_lib.models import pack as packed
+
+    folder = folder_of(paths.TRANSCRIPTS, study, "the transcripts of a study that has run")
+    # Replies that a run appends to a file after it was read here would go with the file.
+    with closing(Transcripts(folder)):
+        for plain in sorted(folder.glob("*.jsonl")):
+            size = plain.stat().st_size
+            small = packed(plain)
+            plain.unlink()
+            typer.echo(f"{small.relative_to(paths.ROOT)}: {small.stat().st_size:,} bytes from {size:,}")
+
+
+def folder_of(root: Path, study: str, expected: str) -> Path:
+    """The folder of a study in ``root``. Raises ContractError if there is none of that name."""
+    if Path(study).name != study or not (root / study).is_dir():
+        raise ContractError(f"{root / study}: missing, expected {expected}")
+    return root / study
+
+
+def check_numbers(**options: float) -> None:
+    """Refuse NaN, which no comparison exceeds."""
+    for name, value in options.items():
+        if isnan(value):
+            raise ContractError(f"--{name}: found {value}, expected a number")
+
+
+def agreed_calls(design: "Measurement", shares: "list[Share]", cap: float) -> int:
+    """The most calls of a forecast, after asking where a live run may cost more than ``cap``."""
+    from regatta_lib.studies import ceiling
+
+    price = ceiling(shares)
+    if design.provider == "live" and (price is None or not price <= cap):
+        typer.confirm(f"This may cost {'an unknown sum' if price is None else f'up to ${price:,.2f}'}. Start?", abort=True)
+    return sum(share.calls[1] for share in shares)
+
+
+def write_texts(texts: dict[Path, str]) -> None:
+    for path, text in texts.items():
+        write_atomic(path, text)
+        typer.echo(f"{path.relative_to(paths.ROOT)}: {text.count(chr(10)):,} lines")
+
+
+def _forecast(study: str):
+    from regatta_lib.base import read_params
+    from regatta_lib.studies import definition, forecast_study, read_sides, shown
+
+    design = definition(study)
+    shares = forecast_study(design, *read_sides(design), read_params(paths.PARAMS).endpoints)
+    return shares, shown(shares)

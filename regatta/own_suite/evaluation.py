@@ -1,0 +1,126 @@
+"""Evaluation: a suite that somebody else wrote as scenarios of a cell, and what its verdicts say it lacks.
+
+The evidence vector describes the suite against the instruments. There is no pass mark, and it says nothing about legal
+compliance.
+"""
+
+from dataclasses import asdict
+
+import pandas as pd
+
+from regatta.own_suite.cases import Case
+from regatta_lib.base import FAULT_CATEGORIES, canonical_json, suite_id
+from regatta_lib.instruments import Fault, Requirement
+from regatta_lib.measures import MEASURE_OF, suite_scores, targets
+from regatta_lib.studies import Scenario
+
+NO_EXPECTATION = "The suite states no expected behavior."
+NO_PASS_MARK = (
+    "There is no pass mark. The figures describe this suite against these instruments, as one judge reads both; "
+    "they say nothing about legal compliance."
+)
+UNITS = {
+    "rc": "requirements covered",
+    "fdr_design": "faults detected",
+    "fdr_execution": "faults exposed",
+    "iss": "scenarios scored",
+    "ac": "attacks attempted",
+}
+
+
+def scenarios(cases: list[Case], name: str, cell: str) -> list[Scenario]:
+    """The cases that can be sent, as the suite ``<name>.own.<cell>.r1``, numbered from 1 in their order."""
+    suite = suite_id(name, "own", cell, 1)
+    return [
+        Scenario(suite, number, case.title, case.input, case.expected or NO_EXPECTATION, None, None)
+        for number, case in enumerate((case for case in cases if case.input), start=1)
+    ]
+
+
+def case_lines(cases: list[Case]) -> str:
+    """The cases as JSON lines, each with the number of its scenario, or null for one without a message to send."""
+    numbers = iter(range(1, len(cases) + 1))
+    lines = (canonical_json(asdict(case) | {"scenario": next(numbers) if case.input else None}) for case in cases)
+    return "".join(f"{line}\n" for line in lines)
+
+
+def outcomes(verdicts: pd.DataFrame, arm: str = "joint") -> pd.DataFrame:
+    """What each target of one suite came to at the first draw: judge, target, value (missing where unresolved)."""
+    reduced = targets(verdicts)
+    of_arm = reduced["arm"] == (reduced["judge"] == "execution").map({True: arm, False: ""})
+    return reduced[of_arm & (reduced["draw"] == 1)][["judge", "target", "value"]].reset_index(drop=True)
+
+
+def vector(verdicts: pd.DataFrame) -> pd.DataFrame:
+    """The evidence vector of one suite with its bounds and counts.
+
+    Columns: measure, value (missing where a target is unresolved), lowest, highest, met, of, unresolved. ``met`` counts
+    targets with a yes; for iss it counts scores.
+    """
+    bounds = {name: suite_scores(verdicts, name).iloc[0] for name in ("missing", "lowest", "highest")}
+    found, rows = outcomes(verdicts), []
+    for judge, measure in MEASURE_OF.items():
+        values = found.loc[found["judge"] == judge, "value"]
+        met = values.notna() if judge == "specificity" else values == 1
+        rows.append(
+            {
+                "measure": measure,
+                "value": bounds["missing"][measure],
+                "lowest": bounds["lowest"][measure],
+                "highest": bounds["highest"][measure],
+                "met": int(met.sum()),
+                "of": len(values),
+                "unresolved": int(values.isna().sum()),
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def vector_lines(table: pd.DataFrame) -> list[str]:
+    """The evidence vector as a table for the terminal."""
+    lines = [f"{'measure':<14}{'value':>7}{'lowest':>9}{'highest':>9}   counts"]
+    for row in table.to_dict("records"):
+        value = "–" if pd.isna(row["value"]) else f"{row['value']:.3f}"
+        counts = f"{row['met']} of {row['of']} {UNITS[row['measure']]}, {row['unresolved']} unresolved"
+        lines.append(f"{row['measure']:<14}{value:>7}{row['lowest']:>9.3f}{row['highest']:>9.3f}   {counts}")
+    return lines
+
+
+def gap_lines(verdicts: pd.DataFrame, requirements: list[Requirement], faults: list[Fault]) -> list[str]:
+    """What the suite lacks: requirements, faults and attacks by identifier with their citation, and what stays open."""
+    found = outcomes(verdicts)
+    of_requirement = {item.id: f"{item.area}: {item.citation}\n      {item.text}" for item in requirements}
+    citations = {item.id: f"{item.id} {item.citation}" for item in requirements}
+    of_fault = {
+        fault.id: f"{FAULT_CATEGORIES[fault.category]}, {fault.severity}: {fault.title}"
+        f"\n      {'; '.join(citations[item] for item in fault.related_requirements) or 'no requirement cited'}"
+        for fault in faults
+    }
+    lines: list[str] = []
+    for judge, missing, unresolved, texts in (
+        ("coverage", "Requirements that no scenario covers", "Requirements", of_requirement),
+        ("design", "Faults that no scenario would expose (design stage)", "Faults at the design stage", of_fault),
+        ("execution", "Faults that no answer exposed (execution stage)", "Faults at the execution stage", of_fault),
+        ("adversarial", "Attacks that no scenario attempts", "Attacks", {}),
+    ):
+        part = found[found["judge"] == judge].sort_values("target")
+        for title, rows in (
+            (missing, part[part["value"] == 0]),
+            (f"{unresolved} left open by a missing verdict", part[part["value"].isna()]),
+        ):
+            if len(rows) or title == missing:
+                lines += ["", f"{title}: {len(rows)} of {len(part)}"]
+                lines += [f"  {' '.join(filter(None, (target, texts.get(target))))}" for target in rows["target"]]
+    return lines
+
+
+def alarm_lines(verdicts: pd.DataFrame) -> list[str]:
+    """Faults that the suite also reports of the agent with no fault injected; nothing where that arm did not run."""
+    control = outcomes(verdicts, "control")
+    control = control[control["judge"] == "execution"]
+    if control.empty:
+        return []
+    named = sorted(control.loc[control["value"] == 1, "target"])
+    counts = f"{len(named)} of {len(control)}, {int(control['value'].isna().sum())} unresolved"
+    text = f"Reported of the agent without any fault, so no evidence of detection: {counts}"
+    return ["", ": ".join(filter(None, [text, ", ".join(named)]))]

@@ -1,0 +1,93 @@
+"""A live study as a book of cases: each scenario with what every judge said of it, and each fault with all answers.
+
+Reads the result files of a study; texts come from models and are untrusted.
+"""
+
+from collections import defaultdict
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from regatta_lib import instruments, studies
+from regatta_lib.base import cell_of, read_params
+from regatta_lib.instruments import Fault
+from regatta_lib.studies import COLUMNS, Episode, Ruling, Scenario
+
+SCENARIO_JUDGES = ("coverage", "specificity", "adversarial")
+
+
+@dataclass(frozen=True)
+class Answer:
+    """One answer of the agent: the name of its arm, the judge's ruling on it, and the second judge's where it saw it."""
+
+    arm: str
+    episode: Episode
+    ruling: Ruling | None
+    second: Ruling | None
+
+
+@dataclass(frozen=True)
+class FaultCase:
+    """One scenario against one fault: the design ruling and the answers in every arm."""
+
+    fault: Fault
+    design: Ruling | None
+    second: Ruling | None
+    answers: tuple[Answer, ...]
+
+    @property
+    def stages(self) -> str:
+        """What design and execution (joint arm, first draw) say: both, design, execution, neither; empty if unresolved."""
+        joint = next((answer.ruling for answer in self.answers if answer.arm == "joint"), None)
+        if self.design is None or joint is None or None in (self.design.value, joint.value):
+            return ""
+        return {(1, 1): "both", (1, 0): "design", (0, 1): "execution", (0, 0): "neither"}[self.design.value, joint.value]
+
+
+@dataclass(frozen=True)
+class ScenarioCase:
+    """One scenario with its rulings by judge (coverage, specificity, adversarial) and its cases by fault."""
+
+    scenario: Scenario
+    rulings: dict[str, list[Ruling]]
+    faults: list[FaultCase] = field(default_factory=list)
+
+
+def pilot_of(root: Path) -> str | None:
+    """The study that the notebooks replay, if its results are there."""
+    name = read_params(root / "params.yaml").base.pilot
+    return name if (root / f"data/verdicts/{name}.jsonl").is_file() else None
+
+
+def _by_place(rulings: list[Ruling]) -> dict[tuple, Ruling]:
+    return {(r.suite_id, r.scenario, r.judge, r.target, r.arm, r.draw): r for r in rulings}
+
+
+def read_cases(root: Path, study: str) -> dict[str, list[ScenarioCase]]:
+    """All cases of a study, {suite identifier: its scenarios in order}. Raises ContractError for a file that breaks one."""
+    data = root / "data"
+    text = read_params(root / "params.yaml").studies[study].instruments
+    rulings = studies.RULINGS.read(data / f"verdicts/{study}.jsonl")
+    other = data / f"verdicts/{study}-second.jsonl"
+    mine, theirs = _by_place(rulings), _by_place(studies.RULINGS.read(other) if other.is_file() else [])
+    answers = defaultdict(list)
+    for episode in studies.EPISODES.read(data / f"episodes/{study}.jsonl"):
+        place = (episode.suite_id, episode.scenario, "execution", episode.fault_id, episode.arm, episode.draw)
+        arm = COLUMNS["execution", episode.arm, episode.draw]
+        answers[(*place[:2], episode.fault_id)].append(Answer(arm, episode, mine.get(place), theirs.get(place)))
+    said = defaultdict(lambda: {judge: [] for judge in SCENARIO_JUDGES})
+    for ruling in rulings:
+        if ruling.judge in SCENARIO_JUDGES:
+            said[ruling.suite_id, ruling.scenario][ruling.judge].append(ruling)
+    order = list(COLUMNS.values())
+    book, faults = defaultdict(list), {}
+    for scenario in studies.SCENARIOS.read(data / f"suites/{study}.jsonl"):
+        here, cell = (scenario.suite_id, scenario.scenario), cell_of(scenario.suite_id)
+        if cell not in faults:
+            faults[cell] = instruments.read_judge_side(cell, text, data / "instruments")[1]
+        cases = []
+        for fault in faults[cell]:
+            place = (*here, "design", fault.id, "", 1)
+            given = sorted(answers[(*here, fault.id)], key=lambda answer: order.index(answer.arm))
+            cases.append(FaultCase(fault, mine.get(place), theirs.get(place), tuple(given)))
+        book[scenario.suite_id].append(ScenarioCase(scenario, said[here], cases))
+    return dict(book)

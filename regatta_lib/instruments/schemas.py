@@ -1,0 +1,268 @@
+"""What the YAML files of a cell hold, field by field, and how they are read and checked.
+
+The files are strict: an unknown field, a missing one or a value of another type is a violation, reported as one line
+that names the file, the row and the field. Dates are quoted strings.
+"""
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, TypeAdapter, ValidationError
+
+from regatta_lib.base import ContractError, FaultCategory, FaultId, ItemId, Name, yaml_value
+from regatta_lib.instruments import items
+from regatta_lib.instruments.items import IsoDate, Line
+
+Url = Annotated[str, StringConstraints(pattern=r"^(https?://[^\s<>\"]+|github:[\w.-]+/[\w.-]+)$")]
+PROTOCOL = ("scope", "requirements", "ontology", "faults", "audit", "pilot")
+
+
+class Part(BaseModel):
+    """A part of a file: known fields only, each of exactly its type."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, defer_build=True)
+
+
+class Source(Part):
+    """A text that was found and read. ``primary`` is law (third-party copies included), ``official-secondary`` what an
+    authority says about it, ``secondary`` anybody else. No ``url``: a text read in a place that has no lasting address."""
+
+    tier: items.Tier
+    title: Line
+    url: Url | None
+
+
+class Audit(Part):
+    """The final verdict on an item, the step of the audit that gave it, and the sources it rests on."""
+
+    audit_class: items.AuditClass
+    decided_by: items.AuditStep
+    confidence: items.Confidence
+    reviewer_status: Literal["AI review only"]
+    finding: Line
+    sources: Annotated[list[Source], Field(min_length=1)]
+
+
+class FaultAudit(Audit):
+    """The final verdict on a fault, with the state of its stated ground truth."""
+
+    ground_truth: items.GroundTruth
+
+
+class WrittenRequirement(Part):
+    """The requirement as released: its citation, and what it says in our words."""
+
+    citation: Line
+    text: Line
+
+
+class InForce(Part):
+    """The authority of the rule in force, since when it holds, and what it replaced (where known)."""
+
+    authority: Line
+    in_force_since: IsoDate | None
+    supersedes: Line | None
+
+
+class CorrectedRequirement(InForce):
+    """The rule in force."""
+
+    text: Line
+
+
+class RequirementEntry(Part):
+    """One requirement with both texts and its audit."""
+
+    id: ItemId
+    area: Line
+    kind: Literal["regulatory", "metric"]
+    as_written: WrittenRequirement
+    corrected: CorrectedRequirement
+    audit: Audit
+
+
+class WrittenFault(Part):
+    """The fault as released, in our words. ``witness_low`` is the lower bound where the released wording moves it."""
+
+    injected_behavior: Line
+    correct_behavior: Line
+    witness_low: float | None = None
+
+
+class CorrectedFault(InForce):
+    """What a correct agent does under the rule in force.
+
+    ``injected_behavior`` is given only where the released one is no fault under the law; ``injection_note`` says why.
+    """
+
+    injected_behavior: Line | None = None
+    injection_note: Line | None = None
+    correct_behavior: Line
+
+
+class FaultEntry(Part):
+    """One fault with both texts, its witness and its audit."""
+
+    id: FaultId
+    category: FaultCategory
+    severity: Literal["critical", "high"]
+    title: Line
+    related_requirements: Annotated[list[ItemId], Field(min_length=1)]
+    as_written: WrittenFault
+    corrected: CorrectedFault
+    witness: items.Witness
+    audit: FaultAudit
+
+
+class RequirementsFile(Part):
+    """``requirements.yaml``"""
+
+    cell: Name
+    requirements: Annotated[list[RequirementEntry], Field(min_length=25, max_length=25)]
+
+
+class FaultsFile(Part):
+    """``faults.yaml``"""
+
+    cell: Name
+    faults: Annotated[list[FaultEntry], Field(min_length=5, max_length=5)]
+
+
+class Opinion(Part):
+    """One reviewer's verdict in full, kept even where a later step overrules it.
+
+    The second auditor named one address for most items and none for some.
+    """
+
+    step: items.AuditStep
+    audit_class: items.AuditClass
+    ground_truth: items.GroundTruth | None = None
+    confidence: items.Confidence
+    reason: Line
+    rule: Line
+    authority: Line
+    note: Line | None = None
+    sources: list[Source]
+
+
+class LedgerEntry(Part):
+    """All verdicts on one item, in the order in which they were given."""
+
+    id: ItemId
+    verdicts: Annotated[list[Opinion], Field(min_length=1)]
+
+
+class LedgerFile(Part):
+    """``ledger.yaml``"""
+
+    cell: Name
+    items: Annotated[list[LedgerEntry], Field(min_length=30, max_length=30)]
+
+
+class DocumentsFile(Part):
+    """``documents.yaml``"""
+
+    cell: Name
+    documents: Annotated[list[items.Document], Field(min_length=1)]
+
+
+class MappingEntry(Part):
+    """Which requirements state the rule of one regulation of the ontology; often none. The reason says why."""
+
+    regulation: Name
+    requirements: list[ItemId]
+    reason: Line
+
+
+class MappingFile(Part):
+    """``mapping.yaml``"""
+
+    cell: Name
+    mapping: Annotated[list[MappingEntry], Field(min_length=1)]
+
+
+class ProtocolStep(Part):
+    """One step of the protocol for adding a cell: when it was done, and how."""
+
+    step: Literal[PROTOCOL]
+    done: IsoDate | None
+    note: Line
+
+
+class CellFile(Part):
+    """``cell.yaml``"""
+
+    cell: Name
+    title: Line
+    jurisdiction: Line
+    scope: Line
+    as_of: IsoDate
+    limits: Line
+    protocol: Annotated[list[ProtocolStep], Field(min_length=len(PROTOCOL), max_length=len(PROTOCOL))]
+
+
+class PilotEntry(Part):
+    """Two hand-written scenarios for one fault: one in which the agents must differ, one in which they must not."""
+
+    fault: FaultId
+    discriminates: Line
+    near_miss: Line
+
+
+class PilotFile(Part):
+    """``pilot.yaml``"""
+
+    cell: Name
+    pilot: Annotated[list[PilotEntry], Field(min_length=5, max_length=5)]
+
+
+FILES = {
+    "cell": CellFile,
+    "requirements": RequirementsFile,
+    "faults": FaultsFile,
+    "ledger": LedgerFile,
+    "ontology": items.Ontology,
+    "documents": DocumentsFile,
+    "mapping": MappingFile,
+    "pilot": PilotFile,
+}
+NAMES = ("id", "key", "regulation", "fault", "step")
+ADAPTERS: dict[str, TypeAdapter] = {}
+
+
+def _place(loaded: object, loc: tuple) -> str:
+    """The row (its list, its position from 1 and its identifier) and the field that an error is about."""
+    here, shown = loaded, []
+    for part in loc:
+        inside = part in here if isinstance(here, dict) else isinstance(here, list) and part < len(here)
+        here = here[part] if inside else None
+        if isinstance(part, int):
+            named = [here[key] for key in NAMES if key in here] if isinstance(here, dict) else []
+            shown.append(f"row {part + 1}{f' ({named[0]})' if named else ''}")
+        else:
+            shown.append(str(part))
+    return ", ".join(shown) or "file"
+
+
+def violations(kind: str, path: Path, loaded: object) -> tuple[object | None, list[str]]:
+    """Check the loaded content of a ``kind`` of file. Returns the checked content, or one line for each violation."""
+    if kind not in ADAPTERS:
+        ADAPTERS[kind] = TypeAdapter(FILES[kind])
+    try:
+        return ADAPTERS[kind].validate_python(loaded), []
+    except ValidationError as error:
+        lines = []
+        for problem in error.errors():
+            value = problem["input"]
+            found = f"a {type(value).__name__}" if isinstance(value, (dict, list)) else repr(value)[:80]
+            lines.append(f"{path}: {_place(loaded, problem['loc'])}: found {found[:80]}; {problem['msg']}")
+        return None, lines
+
+
+def read(folder: Path, kind: str) -> object:
+    """Read and check one file of a cell's folder. Raises ContractError with one line for each violation."""
+    path = folder / f"{kind}.yaml"
+    content, lines = violations(kind, path, yaml_value(path))
+    if lines:
+        raise ContractError("\n".join(lines))
+    return content

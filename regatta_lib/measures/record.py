@@ -1,0 +1,84 @@
+"""The record of the released study: its five tables, one row type and one file contract each (design constants of §V-A)."""
+
+from typing import Annotated
+
+from pydantic import Field
+from pydantic.dataclasses import dataclass
+
+from regatta_lib.base import (
+    LAZY,
+    AdversarialCategory,
+    Binary,
+    Contract,
+    FaultId,
+    ItemId,
+    Name,
+    Positive,
+    Stage,
+    Strategy,
+    SuiteId,
+)
+
+
+@dataclass(frozen=True, config=LAZY)
+class Suite:
+    """One generated suite: ``scenarios`` test scenarios written for one cell by one generator under one strategy."""
+
+    suite_id: SuiteId
+    generator: Name
+    strategy: Strategy
+    cell: Name
+    replication: Positive
+    scenarios: Positive
+
+
+@dataclass(frozen=True, config=LAZY)
+class Coverage:
+    """Does any scenario of the suite cover the requirement?"""
+
+    suite_id: SuiteId
+    requirement_id: ItemId
+    covered: Binary
+
+
+@dataclass(frozen=True, config=LAZY)
+class Detection:
+    """Is the fault detected at the stage, and by which scenario first (1-based; none where it is not)?"""
+
+    suite_id: SuiteId
+    fault_id: FaultId
+    stage: Stage
+    detected: Binary
+    scenario: Positive | None
+
+
+@dataclass(frozen=True, config=LAZY)
+class Specificity:
+    """Likert score (1–5) of how specific one scenario is."""
+
+    suite_id: SuiteId
+    scenario: Positive
+    score: Annotated[int, Field(ge=1, le=5)]
+
+
+@dataclass(frozen=True, config=LAZY)
+class Adversarial:
+    """Does any scenario of the suite belong to the adversarial category?"""
+
+    suite_id: SuiteId
+    category: AdversarialCategory
+    covered: Binary
+
+
+SUITES = Contract(Suite, ("suite_id",), 180)
+COVERAGE = Contract(Coverage, ("suite_id", "requirement_id"), 4_500)
+FAULTS = Contract(Detection, ("suite_id", "fault_id", "stage"), 1_800)
+SPECIFICITY = Contract(Specificity, ("suite_id", "scenario"), 5_400)
+ADVERSARIAL = Contract(Adversarial, ("suite_id", "category"), 1_080)
+RECORD = {
+    "suites": SUITES,
+    "coverage": COVERAGE,
+    "faults": FAULTS,
+    "specificity": SPECIFICITY,
+    "adversarial": ADVERSARIAL,
+}

@@ -1,0 +1,55 @@
+"""One call to whoever answers it: live servers, an exchange of files, stored transcripts; and what it costs."""
+
+from regatta_lib.models.batches import (
+    PLACEMENTS,
+    Collector,
+    Placement,
+    batch_texts,
+    collected,
+    deal,
+    dealt_kinds,
+    placement_table,
+    undealt,
+)
+from regatta_lib.models.calls import MissingTranscript, Model, Pending, Reply, Request
+from regatta_lib.models.exchange import Exchange
+from regatta_lib.models.live import Live
+from regatta_lib.models.model import Replay, Routed, Scripted
+from regatta_lib.models.preflight import Preflight, probe
+from regatta_lib.models.replies import json_object, objects
+from regatta_lib.models.smoke import serving
+from regatta_lib.models.spend import Totals, price_list, totals, watched
+from regatta_lib.models.transcripts import Transcripts, pack
+
+__all__ = [
+    "PLACEMENTS",
+    "Collector",
+    "Exchange",
+    "Live",
+    "MissingTranscript",
+    "Model",
+    "Pending",
+    "Placement",
+    "Preflight",
+    "Replay",
+    "Reply",
+    "Request",
+    "Routed",
+    "Scripted",
+    "Totals",
+    "Transcripts",
+    "batch_texts",
+    "collected",
+    "deal",
+    "dealt_kinds",
+    "json_object",
+    "objects",
+    "pack",
+    "placement_table",
+    "price_list",
+    "probe",
+    "serving",
+    "totals",
+    "undealt",
+    "watched",
+]

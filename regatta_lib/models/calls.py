@@ -1,0 +1,65 @@
+"""The nouns of a call to a model: a request, the reply it came to, and whoever answers it."""
+
+from typing import Annotated, Literal, Protocol
+
+from pydantic import Field, StringConstraints
+from pydantic.dataclasses import dataclass
+
+from regatta_lib.base import LAZY, Positive
+
+ReplyState = Literal["answered", "refused", "truncated", "empty", "error"]
+
+
+@dataclass(frozen=True, config=LAZY)
+class Request:
+    """One call to a model.
+
+    ``call`` is a readable name, ``<role>/<suite_id>/…``, for example
+    ``coverage/sonnet5.S1.us_insurance.r1/IN-01/s03``; its second part names the transcript file. ``params`` is a body in
+    the shape of the Messages API; its ``model`` is the name of an endpoint. ``draw`` tells apart the samples of equal
+    requests: two requests with equal ``params`` and ``draw`` in one suite get the same reply.
+    """
+
+    call: Annotated[str, StringConstraints(pattern=r"^[a-z0-9_]+/[A-Za-z0-9][A-Za-z0-9_.]*(/[A-Za-z0-9_.-]+)*$")]
+    params: dict
+    draw: Positive = 1
+
+
+@dataclass(frozen=True, config=LAZY)
+class Reply:
+    """What a call came to after all its attempts.
+
+    ``state`` is the state of the last attempt; whether an answered text can be read is for the verdict to say.
+    ``usage`` holds the token counts of the last attempt as the server gave them. ``attempts`` counts every time the
+    request was sent, in this run and earlier ones, and ``maybe_billed`` those of them whose outcome on the server is not
+    known. ``error`` says what went wrong, in one line. ``temperature`` is the one sent, None where none was.
+    """
+
+    call: str
+    key: str
+    state: ReplyState
+    text: str
+    stop_reason: str | None
+    requested_model: str
+    served_model: str | None
+    usage: dict | None
+    attempts: Positive
+    maybe_billed: Annotated[int, Field(ge=0)]
+    error: str | None
+    temperature: float | None = None
+
+
+class MissingTranscript(LookupError):
+    """The stored transcripts hold no reply to this request. The message names the call."""
+
+
+class Pending(Exception):
+    """The request waits in an exchange for its answer. The message names the call."""
+
+
+class Model(Protocol):
+    """Whoever answers requests. ``complete`` may run many times at once; ``aclose`` ends the work."""
+
+    async def complete(self, request: Request) -> Reply: ...
+
+    async def aclose(self) -> None: ...

@@ -1,0 +1,53 @@
+"""What is pinned by digest: the manifest data/reference/SHA256SUMS, what must stand in it, and how it is written."""
+
+import subprocess
+from pathlib import Path
+
+from regatta_lib.base import ContractError, manifest_text, read_manifest, sha256
+
+MANIFEST = "MANIFEST.sha256"
+
+
+def tracked_files(root: Path) -> list[str]:
+    """The files that belong to the archive: those git tracks, or those listed in an unpacked archive's manifest, sorted.
+
+    Raises ContractError for a tracked file that is missing, and outside of both.
+    """
+    if (root / ".git").exists():
+        listed = subprocess.run(["git", "ls-files", "-z"], cwd=root, check=True, capture_output=True).stdout
+        names = sorted(name for name in listed.decode("utf-8").split("\0") if name)
+    else:
+        names = sorted(read_manifest(root / MANIFEST))
+    for name in names:
+        if not (root / name).is_file():
+            raise ContractError(f"{root / name}: missing, expected a file of the archive")
+    return names
+
+
+def pinned_manifest(root: Path) -> str:
+    """The text of data/reference/SHA256SUMS: all data and figures but the manifest itself and the report of the checks.
+
+    Those are the tracked files, and the instruments, record and reference that are not tracked yet.
+    """
+    tracked = [name for name in tracked_files(root) if name.startswith(("data/", "figures/"))]
+    left_out = ("data/verification/", PINS)
+    chosen = {name for name in tracked if not name.startswith(left_out) and Path(name).name[0] != "."}
+    return manifest_text(root, [root / name for name in chosen | in_pinned_folders(root)])
+
+
+def check_pins(root: Path) -> None:
+    """Raise ContractError if a pinned file is missing or not the one that is pinned: it must not be archived as such."""
+    for name, digest in read_manifest(root / PINS).items():
+        if not (root / name).is_file() or sha256((root / name).read_bytes()) != digest:
+            raise ContractError(f"{root / name}: not the file pinned in {PINS}; after a reviewed change run 'make pin'")
+
+
+PINS = "data/reference/SHA256SUMS"
+PINNED_FOLDERS = ("data/instruments", "data/record", "data/reference")
+
+
+def in_pinned_folders(root: Path) -> set[str]:
+    """Every file below the folders of which all is pinned, but hidden files and the manifest of the pins itself."""
+    below = (path for folder in PINNED_FOLDERS for path in (root / folder).rglob("*"))
+    names = {path.relative_to(root).as_posix() for path in below if path.is_file() and path.name[0] != "."}
+    return names - {PINS}

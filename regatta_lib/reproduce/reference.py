@@ -1,0 +1,90 @@
+"""The pinned values: the rule that enumerates the 2,835 reference values, and how they are read.
+
+The paper gives their number, not a list (§H). The enumeration below has that number on the same data. The pinned file
+was written once from the exact computation in ``tests/exact.py``; no code in this package writes ``data/reference``.
+"""
+
+from pathlib import Path
+from typing import Literal
+
+import pandas as pd
+from pydantic.dataclasses import dataclass
+
+from regatta_lib.base import LAZY, MEASURES, STAGES, Contract, paths
+
+
+@dataclass(frozen=True, config=LAZY)
+class ReferenceValue:
+    """One pinned value and the place it comes from."""
+
+    key: str
+    value: float
+    source: str
+
+
+@dataclass(frozen=True, config=LAZY)
+class PublishedValue:
+    """One figure the paper's summary prints: the printed text, its place, and how (if at all) it is recomputed."""
+
+    key: str
+    printed: str
+    place: str
+    status: Literal["recomputed", "reconstructed", "quoted"]
+    how: str
+
+
+REFERENCE_VALUES = Contract(ReferenceValue, ("key",), 2_835)
+PUBLISHED_VALUES = Contract(PublishedValue, ("key",))
+
+TABLE3_MEASURES = (
+    "n11",
+    "n10",
+    "n01",
+    "n00",
+    "fdr_design",
+    "fdr_execution",
+    "delta",
+    "agreement",
+    "pooled_chance",
+    "per_fault_margin",
+)
+
+
+def recompute(
+    scores: pd.DataFrame, pairs: pd.DataFrame, table2: pd.DataFrame, table3: pd.DataFrame, table4: pd.DataFrame
+) -> dict[str, float]:
+    """Enumerate the reference values, {key: value}, from scores, stage pairs and Tables II–IV.
+
+    900 ``suite/<suite>/<measure>``, 1,800 ``suite/<suite>/<stage>/<category>``,
+    30 ``table2/<generator>/<category>/<stage>``, 30 ``table3/<generator>/<measure>``,
+    60 ``table4/<generator>/<strategy>/<measure>``, 15 ``cells/<generator>/<cell>/rc``.
+    """
+    values: dict[str, float] = {}
+    for row in scores.to_dict("records"):
+        values |= {f"suite/{row['suite_id']}/{measure}": row[measure] for measure in MEASURES}
+    for row in pairs.to_dict("records"):
+        values |= {f"suite/{row['suite_id']}/{stage}/{row['category']}": row[stage] for stage in STAGES}
+    for row in table2.to_dict("records"):
+        values |= {f"table2/{row['generator']}/{row['category']}/{stage}": row[stage] for stage in STAGES}
+    for row in table3.to_dict("records"):
+        values |= {f"table3/{row['generator']}/{measure}": row[measure] for measure in TABLE3_MEASURES}
+    for row in table4[table4["strategy"] != "range"].to_dict("records"):
+        values |= {f"table4/{row['generator']}/{row['strategy']}/{measure}": row[measure] for measure in MEASURES}
+    for (generator, cell), coverage in scores.groupby(["generator", "cell"])["rc"].mean().items():
+        values[f"cells/{generator}/{cell}/rc"] = coverage
+    return {key: float(value) for key, value in values.items()}
+
+
+def read_reference_values(folder: Path) -> pd.DataFrame:
+    """The 2,835 pinned values: key, value, source."""
+    return REFERENCE_VALUES.read(folder / "reference_values.csv")
+
+
+def read_published_values(folder: Path) -> pd.DataFrame:
+    """The figures that the paper's summary prints: key, printed, place, status, how."""
+    return PUBLISHED_VALUES.read(folder / "published_values.csv")
+
+
+def printed_figures(folder: Path = paths.REFERENCE) -> "pd.Series[str]":
+    """The text of each published figure as printed, by its key."""
+    return read_published_values(folder).set_index("key")["printed"]

@@ -1,0 +1,117 @@
+"""A stage is a notebook of the same name, executed by papermill with typed, checked parameters.
+
+Papermill and Jupyter are imported where a stage runs: they take seconds, and verification needs neither.
+"""
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from regatta_lib.base import ContractError, Params, paths, read_params, write_atomic
+
+if TYPE_CHECKING:
+    import nbformat
+
+# jsonschema, which nbformat needs, compiles a grammar of IRIs on import if this optional package is there. That takes
+# 2.6 seconds per stage and notebooks have no IRIs to check; None makes the optional import fail.
+sys.modules.setdefault("rfc3987_syntax", None)
+
+KERNEL = "python3"
+
+
+class StageError(RuntimeError):
+    """A stage failed. The message is one line: the stage, the cell and the error."""
+
+
+def declared_parameters(notebook: "nbformat.NotebookNode", path: Path) -> set[str]:
+    """The names assigned in the notebook's one cell tagged ``parameters``."""
+    cells = [cell for cell in notebook.cells if "parameters" in cell.metadata.get("tags", [])]
+    if len(cells) != 1:
+        raise ContractError(f"{path}: {len(cells)} cells tagged 'parameters', expected 1")
+    lines = [line for line in cells[0].source.splitlines() if "=" in line and not line.startswith("#")]
+    return {line.partition("=")[0].partition(":")[0].strip() for line in lines}
+
+
+def parameters_for(stage: str, params: Params, declared: set[str], path: Path) -> dict[str, object]:
+    """The values of a notebook's parameters: those of ``base`` it declares, and all of its own section.
+
+    Raises ContractError where params.yaml and the notebook's parameters cell do not name the same things.
+    """
+    shared = {name: value for name, value in params.base.model_dump().items() if name in declared}
+    values = shared | params.of(stage)
+    for name in sorted(declared ^ values.keys()):
+        where = "in the notebook but not in params.yaml" if name in declared else "in params.yaml but not in the notebook"
+        raise ContractError(f"{path}: parameter {name!r} is {where}")
+    return values
+
+
+def check_kernel() -> None:
+    """Make sure the kernel the notebooks name exists and is this very Python."""
+    from jupyter_client.kernelspec import KernelSpecManager, NoSuchKernel
+
+    try:
+        executable = KernelSpecManager().get_kernel_spec(KERNEL).argv[0]
+    except NoSuchKernel:
+        raise StageError(f"no Jupyter kernel named {KERNEL}; 'make setup' installs it in .venv") from None
+    if Path(executable).is_absolute() and Path(executable) != Path(sys.executable):
+        raise StageError(f"kernel {KERNEL} runs {executable}, expected {sys.executable}; run 'make setup'")
+
+
+def canonical(notebook: "nbformat.NotebookNode") -> str:
+    """The committed form of an executed notebook: outputs kept, everything that changes from run to run removed."""
+    import nbformat
+
+    notebook = nbformat.from_dict(notebook)
+    notebook.cells = [cell for cell in notebook.cells if "injected-parameters" not in cell.metadata.get("tags", [])]
+    notebook.metadata = nbformat.from_dict(
+        {
+            "kernelspec": {"display_name": "Python 3", "language": "python", "name": KERNEL},
+            "language_info": {"name": "python"},
+        }
+    )
+    count = 0
+    for number, cell in enumerate(notebook.cells, start=1):
+        cell["id"] = f"cell-{number:02d}"
+        tags = cell.metadata.get("tags")
+        cell.metadata = nbformat.from_dict({"tags": tags} if tags else {})
+        if cell.cell_type == "code":
+            count += 1
+            cell.execution_count = count
+            for output in cell.outputs:
+                if output.output_type == "execute_result":
+                    output.execution_count = count
+    return nbformat.writes(notebook, version=4).rstrip("\n") + "\n"
+
+
+def run_stage(stage: str, params_file: Path = paths.PARAMS) -> Path:
+    """Execute the notebook of a stage and keep the executed copy, in canonical form, in ``notebooks/executed``.
+
+    Raises ContractError for a wrong parameter and StageError, naming the cell, for a failing notebook.
+    """
+    import nbformat
+    import papermill
+
+    source = paths.NOTEBOOKS / f"{stage}.ipynb"
+    known = sorted(path.stem for path in paths.NOTEBOOKS.glob("*.ipynb"))
+    if stage not in known:
+        raise ContractError(f"{source}: no such stage, expected one of {', '.join(known)}")
+    declared = declared_parameters(nbformat.read(source, as_version=4), source)
+    values = parameters_for(stage, read_params(params_file), declared, source)
+    check_kernel()
+    paths.EXECUTED.mkdir(parents=True, exist_ok=True)
+    target = paths.EXECUTED / f"{stage}.ipynb"
+    try:
+        executed = papermill.execute_notebook(
+            source,
+            None,
+            parameters=values,
+            kernel_name=KERNEL,
+            cwd=paths.ROOT,
+            progress_bar=False,
+            extra_arguments=["--log-level=CRITICAL"],
+            shutdown_kernel="immediate",
+        )
+    except papermill.exceptions.PapermillExecutionError as error:
+        raise StageError(f"{source}: cell {error.exec_count}: {error.ename}: {error.evalue}") from None
+    write_atomic(target, canonical(executed))
+    return target

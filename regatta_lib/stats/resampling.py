@@ -1,0 +1,171 @@
+"""Statistics on arrays. Random generators are passed in; intervals state their method.
+
+SciPy, statsmodels and pingouin are imported where they are used: together they take seconds, and most of what the
+verification needs is counting.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from regatta_lib.base import sha256
+
+
+@dataclass(frozen=True)
+class Bootstrap:
+    """How intervals are made: seed of the generator, number of resamples, nominal level."""
+
+    seed: int
+    resamples: int
+    level: float
+
+
+def seeded(seed: int, purpose: str) -> np.random.Generator:
+    """A generator of its own for each purpose, so that adding one analysis never changes another's numbers."""
+    return np.random.default_rng([seed, int(sha256(purpose)[:16], 16)])
+
+
+def bootstrap_weights(rng: np.random.Generator, clusters: int, resamples: int) -> np.ndarray:
+    """How often each of ``clusters`` units is drawn in each resample: integers of shape (resamples, clusters).
+
+    Resamples of sums need these weights alone: one matrix product instead of index arrays per statistic.
+    """
+    drawn = rng.integers(0, clusters, size=(resamples, clusters))
+    cell = drawn + clusters * np.arange(resamples)[:, None]
+    return np.bincount(cell.ravel(), minlength=resamples * clusters).reshape(resamples, clusters)
+
+
+def rescaled_weights(rng: np.random.Generator, clusters: int, resamples: int) -> np.ndarray:
+    """Weights of the rescaled bootstrap of Rao and Wu (1988): n − 1 of n units are drawn, each counting n / (n − 1).
+
+    With three units per stratum the plain bootstrap understates the variance of a mean by a third; this one doesn't.
+    Floats of shape (resamples, clusters), each row summing to ``clusters``.
+    """
+    if clusters < 2:
+        raise ValueError(f"{clusters} unit in a stratum, expected at least 2: its variance cannot be estimated")
+    drawn = rng.multinomial(clusters - 1, np.full(clusters, 1 / clusters), size=resamples)
+    return drawn * (clusters / (clusters - 1))
+
+
+def resampled_sums(rng: np.random.Generator, values: np.ndarray, resamples: int, largest: int = 100_000) -> np.ndarray:
+    """Bootstrap sums over units: the rows of ``values`` (units, columns) are drawn with replacement and added up.
+
+    Returns floats of shape (resamples, columns). Weights are made in blocks of at most ``largest`` numbers, so memory
+    does not grow with units × resamples; the numbers do not depend on the block size. Sums of integers are exact.
+    """
+    units = len(values)
+    columns = values.reshape(units, -1).astype(float)
+    step = max(1, largest // units)
+    blocks = [
+        bootstrap_weights(rng, units, min(step, resamples - start)).astype(float) @ columns
+        for start in range(0, resamples, step)
+    ]
+    return np.concatenate(blocks)
+
+
+def percentile_interval(replicates: np.ndarray, level: float) -> tuple[np.ndarray, np.ndarray]:
+    """Percentile bootstrap interval over the first axis: the (1 ± level)/2 quantiles of the replicates."""
+    low, high = np.quantile(replicates, [(1 - level) / 2, (1 + level) / 2], axis=0)
+    return low, high
+
+
+def basic_interval(replicates: np.ndarray, estimate: float, level: float) -> tuple[float, float]:
+    """Basic bootstrap interval: the percentile interval reflected at the estimate, which removes a shift in location."""
+    low, high = percentile_interval(replicates, level)
+    return float(2 * estimate - high), float(2 * estimate - low)
+
+
+def bca_shares(below: float, jackknife: Sequence[np.ndarray], level: float) -> np.ndarray:
+    """The two quantiles that a bias-corrected and accelerated interval takes of the replicates (Efron 1987).
+
+    ``below`` is the share of replicates under the estimate (half of those equal to it counted in). ``jackknife`` holds,
+    per stratum, the statistic with each unit left out in turn; with one stratum this is the textbook acceleration, with
+    several the moments are summed over strata. NaN where all replicates lie on one side or the jackknife doesn't vary.
+    """
+    moved = [part.mean() - part for part in jackknife]
+    cubed = sum(float((part**3).sum()) / len(part) ** 3 for part in moved)
+    squared = sum(float((part**2).sum()) / len(part) ** 2 for part in moved)
+    if not 0 < below < 1 or squared == 0:
+        return np.array([np.nan, np.nan])
+    from scipy import stats as distributions
+
+    bias, acceleration = distributions.norm.ppf(below), cubed / (6 * squared**1.5)
+    ends = bias + distributions.norm.ppf([(1 - level) / 2, (1 + level) / 2])
+    return distributions.norm.cdf(bias + ends / (1 - acceleration * ends))
+
+
+def bca_interval(
+    replicates: np.ndarray, estimate: float, jackknife: Sequence[np.ndarray], level: float
+) -> tuple[float, float]:
+    """Bias-corrected and accelerated bootstrap interval, see ``bca_shares``; (NaN, NaN) where that is undefined."""
+    close = np.isclose(replicates, estimate, rtol=0, atol=1e-12)
+    below = ((replicates < estimate) & ~close).mean() + close.mean() / 2
+    shares = bca_shares(float(below), jackknife, level)
+    if np.isnan(shares).any():
+        return float("nan"), float("nan")
+    low, high = np.quantile(replicates, shares)
+    return float(low), float(high)
+
+
+def exact_interval(successes: np.ndarray, trials: np.ndarray, level: float) -> tuple[np.ndarray, np.ndarray]:
+    """Clopper–Pearson interval of a proportion (element by element): its coverage is at least ``level``."""
+    from statsmodels.stats.proportion import proportion_confint
+
+    low, high = proportion_confint(successes, trials, alpha=1 - level, method="beta")
+    return np.asarray(low), np.asarray(high)
+
+
+def exact_mcnemar(first_only: int, second_only: int) -> float:
+    """Exact two-sided McNemar test: are the two kinds of discordant pair equally likely? 1 where there is none."""
+    discordant = first_only + second_only
+    from scipy import stats as distributions
+
+    return float(distributions.binomtest(first_only, discordant, 0.5).pvalue) if discordant else 1.0
+
+
+def monte_carlo_p(observed: float, null: np.ndarray) -> float:
+    """One-sided Monte Carlo p-value (1 + #{null ≥ observed}) / (1 + draws), never 0.
+
+    Values that differ only by rounding of floats count as equal.
+    """
+    return float((1 + (null >= observed - 1e-12).sum()) / (1 + len(null)))
+
+
+def kendall_tau(first: Sequence[float], second: Sequence[float]) -> float:
+    """Kendall's τ_b of two rankings, ties allowed; NaN where one of them is constant."""
+    from scipy import stats as distributions
+
+    return float(distributions.kendalltau(first, second, variant="b").statistic)
+
+
+def spearman(first: Sequence[float], second: Sequence[float]) -> float:
+    """Spearman's rank correlation; NaN where one side is constant."""
+    from scipy import stats as distributions
+
+    return float(distributions.spearmanr(first, second).statistic)
+
+
+def adjusted_p(p_values: Sequence[float], family_size: int, method: str = "holm") -> np.ndarray:
+    """Correct one declared family of p-values, once.
+
+    Raises ValueError if the family does not have its declared size or holds a missing value: pingouin leaves missing
+    values out, which would shrink the family without a word.
+    """
+    values = np.asarray(p_values, dtype=float)
+    if len(values) != family_size:
+        raise ValueError(f"family of {len(values)} p-values, declared {family_size}")
+    if np.isnan(values).any():
+        raise ValueError(f"family holds {int(np.isnan(values).sum())} missing p-values, expected 0")
+    if family_size == 1:
+        return values
+    from pingouin import multicomp
+
+    return np.asarray(multicomp(values.tolist(), method=method)[1], dtype=float)
+
+
+def exact_distribution(outcomes: np.ndarray, probabilities: np.ndarray) -> Callable[[float], float]:
+    """The inverse distribution function of a discrete variable: the least outcome with P(X ≤ x) ≥ q."""
+    order = np.argsort(outcomes, kind="stable")
+    cumulated = np.cumsum(probabilities[order])
+    return lambda q: float(outcomes[order][min(np.searchsorted(cumulated, q - 1e-12), len(order) - 1)])

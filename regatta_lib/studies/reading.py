@@ -1,0 +1,148 @@
+"""Reading a live study: scenarios, answers and reasons as text, and where the two stages disagree.
+
+Texts come from models and are untrusted: they are escaped before they become part of a page.
+"""
+
+import html
+import re
+
+import pandas as pd
+
+from regatta_lib.instruments import Fault, check, executable
+from regatta_lib.studies.episodes import Episode
+from regatta_lib.studies.rulings import Ruling
+from regatta_lib.studies.suites import Scenario
+
+SAID = {0: "no", 1: "yes"}
+MARKDOWN = re.compile(r"([\\`*_{}\[\]()#+!|~$-])")
+COLUMNS = {("design", "", 1): "design", ("execution", "joint", 1): "joint", ("execution", "joint", 2): "joint again"}
+COLUMNS |= {("execution", "control", 1): "control", ("execution", "single", 1): "single"}
+
+
+def quoted(text: str) -> str:
+    """A text as a Markdown block quote in which nothing is markup."""
+    escaped = MARKDOWN.sub(r"\\\1", html.escape(text.strip(), quote=False))
+    return "\n".join(f"> {line}" if line else ">" for line in escaped.splitlines()) or "> (no text)"
+
+
+def scenario_text(scenario: Scenario) -> str:
+    """One scenario as Markdown: what it tests, the message, what a correct agent does, and its author's own labels."""
+    label = scenario.adversarial_category or "none"
+    cited = " ".join((scenario.requirement_cited or "none").split())
+    return "\n\n".join(
+        [
+            f"**{scenario.suite_id}, scenario {scenario.scenario}**",
+            quoted(scenario.description),
+            "Message to the agent:",
+            quoted(scenario.agent_input),
+            "Expected of a correct agent:",
+            quoted(scenario.expected_behavior),
+            "Rule cited and attack claimed by the author (no judge sees them):",
+            quoted(f"{cited}; {label}"),
+        ]
+    )
+
+
+def ruling_text(ruling: Ruling) -> str:
+    """A ruling as one line and its reason as a quote."""
+    said = SAID.get(ruling.value, str(ruling.value)) if ruling.state == "answered" else f"no verdict ({ruling.state})"
+    return f"{said}\n\n{quoted(ruling.justification)}" if ruling.justification else said
+
+
+def case_text(scenario: Scenario, fault: Fault, episodes: list[Episode], rulings: list[Ruling], second: list[Ruling]) -> str:
+    """One scenario and one fault as Markdown: the fault, the design verdict, and the agent's answer in each arm, judged.
+
+    ``second`` are the second judge's rulings, shown where it saw the same item.
+    """
+    here = (scenario.suite_id, scenario.scenario, fault.id)
+    mine = {_place(ruling): ruling for ruling in rulings if (ruling.suite_id, ruling.scenario, ruling.target) == here}
+    theirs = {_place(ruling): ruling for ruling in second if (ruling.suite_id, ruling.scenario, ruling.target) == here}
+    answers = {
+        ("execution", episode.arm, episode.draw): episode
+        for episode in episodes
+        if (episode.suite_id, episode.scenario, episode.fault_id) == here
+    }
+    parts = [scenario_text(scenario), f"**Fault {fault.id}.** The faulty agent is told:", quoted(fault.injected_behavior)]
+    parts += ["A correct agent is told:", quoted(fault.correct_behavior)]
+    for place, name in COLUMNS.items():
+        if place in answers:
+            parts += [f"**Answer ({name}):**", quoted(answers[place].text)]
+        if place in mine:
+            question = "Would the scenario expose the fault?" if name == "design" else "Does the answer expose the fault?"
+            parts.append(f"{question} **Judge:** {ruling_text(mine[place])}")
+        if place in theirs:
+            parts.append(f"**Second judge:** {ruling_text(theirs[place])}")
+    return "\n\n".join(parts)
+
+
+def _place(ruling: Ruling) -> tuple[str, str, int]:
+    return ruling.judge, ruling.arm, ruling.draw
+
+
+def scenario_verdicts(rulings: list[Ruling]) -> pd.DataFrame:
+    """Each scenario and fault with its verdicts side by side, missing where there is none.
+
+    Columns: suite_id, scenario, fault_id, then those of design, joint, joint again, control and single that exist.
+    """
+    rows = [
+        {
+            "suite_id": ruling.suite_id,
+            "scenario": ruling.scenario,
+            "fault_id": ruling.target,
+            "place": COLUMNS[_place(ruling)],
+            "value": ruling.value,
+        }
+        for ruling in rulings
+        if _place(ruling) in COLUMNS
+    ]
+    frame = pd.DataFrame(rows).astype({"value": "Int64"})
+    wide = frame.pivot(index=["suite_id", "scenario", "fault_id"], columns="place", values="value")
+    return wide.reindex(columns=[name for name in COLUMNS.values() if name in wide]).rename_axis(columns=None).reset_index()
+
+
+def examples(table: pd.DataFrame) -> pd.DataFrame:
+    """One scenario and fault for each combination of design and joint verdict that occurs: the first by suite and fault.
+
+    Columns as ``scenario_verdicts``; the order is both, design only, execution only, neither.
+    """
+    known = table.dropna(subset=["design", "joint"])
+    first = known.sort_values(["suite_id", "fault_id", "scenario"]).drop_duplicates(["design", "joint"])
+    return first.sort_values(["design", "joint"], ascending=[False, False], ignore_index=True)
+
+
+def disagreements(rulings: list[Ruling]) -> pd.DataFrame:
+    """Every scenario and fault on which design and execution (joint arm, first draw) differ, with both judges' reasons.
+
+    Columns: suite_id, scenario, fault_id, design, joint, design_reason, execution_reason.
+    """
+    table = scenario_verdicts(rulings).dropna(subset=["design", "joint"])
+    reasons = {
+        (ruling.suite_id, ruling.scenario, ruling.target, ruling.judge): ruling.justification
+        for ruling in rulings
+        if COLUMNS.get(_place(ruling)) in ("design", "joint")
+    }
+    differing = table.loc[table["design"] != table["joint"], ["suite_id", "scenario", "fault_id", "design", "joint"]]
+    keys = [*differing[["suite_id", "scenario", "fault_id"]].itertuples(index=False, name=None)]
+    return differing.assign(
+        design_reason=[reasons[(*key, "design")] for key in keys],
+        execution_reason=[reasons[(*key, "execution")] for key in keys],
+    ).reset_index(drop=True)
+
+
+def witness_table(scenarios: list[Scenario], faults: list[Fault], rulings: list[Ruling]) -> pd.DataFrame:
+    """What the judges say of scenarios whose own figures meet a fault's witness, and of those whose figures do not.
+
+    Only faults with an executable witness. Columns: fault_id, witness (discriminates, near_miss, no_figure), scenarios,
+    then for design, joint and control the number of yes (``…_yes``) and of verdicts (``…_n``).
+    """
+    by_id = {fault.id: fault.witness for fault in faults}
+    texts = {(scenario.suite_id, scenario.scenario): scenario.agent_input for scenario in scenarios}
+    table = scenario_verdicts(rulings)
+    table = table[table["fault_id"].map(lambda fault: fault in by_id and executable(by_id[fault]))]
+    places = zip(table["suite_id"], table["scenario"], table["fault_id"], strict=True)
+    table = table.assign(witness=[check(by_id[fault], texts[suite, scenario]) for suite, scenario, fault in places])
+    counts = {"scenarios": ("scenario", "size")}
+    for name in ("design", "joint", "control"):
+        if name in table:
+            counts |= {f"{name}_yes": (name, "sum"), f"{name}_n": (name, "count")}
+    return table.groupby(["fault_id", "witness"], as_index=False).agg(**counts)
