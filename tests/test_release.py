@@ -3,7 +3,7 @@ import shutil
 
 import pytest
 
-from regatta_lib.base import ContractError, paths
+from regatta_lib.base import ContractError, paths, suite_id
 from regatta_lib.measures import RECORD
 from regatta_lib.reproduce import release
 
