@@ -91,8 +91,9 @@ def waiting(name: str, work: Work) -> tuple[dict[str, Request], str]:
 def endpoints_of(name: str, study: Measurement, endpoints: dict[str, Endpoint]) -> dict[str, Endpoint]:
     """The live endpoints that a study's roles name. Raises ContractError for one that params.yaml does not have."""
     names = sorted({role.endpoint for role in study.roles()})
-    for unknown in sorted(set(names) - endpoints.keys()):
-        raise ContractError(f"studies.{name}: no endpoint {unknown!r}, expected one of {', '.join(endpoints)}")
+    unknown = sorted(set(names) - endpoints.keys())
+    if unknown:
+        raise ContractError(f"studies.{name}: no endpoint {unknown[0]!r}, expected one of {', '.join(endpoints)}")
     return {endpoint: endpoints[endpoint] for endpoint in names}
 
 
