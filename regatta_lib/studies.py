@@ -166,11 +166,10 @@ def ruling_texts(stem: Path, rulings: list[Ruling]) -> dict[Path, str]:
     }
 
 
-def shown_scores(rulings: list[Ruling]) -> str:
-    """The scores of each suite as a table for the terminal; ``unresolved`` where a verdict that matters is missing."""
+def shown_scores(rulings: list[Ruling]) -> pd.DataFrame:
+    """The scores of each suite as rows for the terminal: suite and measures, missing where a verdict that matters is."""
     scores = suite_scores(verdict_table(rulings)).rename(columns={"suite_id": "suite"})
-    shown = scores[["suite", "rc", "fdr_design", "fdr_execution", "iss", "ac"]]
-    return shown.to_string(index=False, na_rep="unresolved", float_format="{:.3f}".format)
+    return scores[["suite", "rc", "fdr_design", "fdr_execution", "iss", "ac"]]
 
 
 def canary_table(results: list[CanaryResult]) -> pd.DataFrame:

@@ -28,6 +28,7 @@ def run(
     """Run STUDY, going on where an earlier run stopped, and write its results under data/."""
     from regatta_lib.params import read_params
     from regatta_lib.studies import definition, output_texts, run_study, shown_scores
+    from regatta_lib.terminal import table_text
 
     _check_numbers(cap=cap, unresolved=unresolved)
     shares, table = _forecast(study)
@@ -36,7 +37,8 @@ def run(
     calls = _agreed(design, shares, cap)
     result, report = run_study(study, design, read_params(paths.PARAMS).endpoints, calls)
     _write(output_texts(study, result))
-    typer.echo("\n".join([*report, *result.notes(), shown_scores(result.rulings)]))
+    typer.echo("\n".join([*report, *result.notes()]))
+    typer.echo(table_text(shown_scores(result.rulings), "Scores of each suite", missing="unresolved"))
     raise typer.Exit(int(result.unresolved() > unresolved))
 
 
@@ -63,6 +65,7 @@ def evaluate(
     from regatta_lib.params import read_params
     from regatta_lib.rulings import verdict_table
     from regatta_lib.runs import read_judge_side
+    from regatta_lib.terminal import table_text
 
     _check_numbers(cap=cap, unresolved=unresolved)
     params = read_params(paths.PARAMS)
@@ -79,7 +82,7 @@ def evaluate(
     if not scenarios:
         raise ContractError(f"{file}: 0 cases with a message to the agent, expected at least 1")
     shares = forecast.priced(forecast.evaluation_tasks(design, side, scenarios), params.endpoints, design.provider)
-    typer.echo(forecast.shown(shares))
+    typer.echo(_forecast_text(shares))
     if check:
         return
     work = studies.evaluation(design, {cell: side}, scenarios)
@@ -102,7 +105,7 @@ def evaluate(
     _write(studies.output_texts(name, result) | cases)
     typer.echo("\n".join([*report, *result.notes(), ""]))
     verdicts = verdict_table(result.rulings)
-    typer.echo("\n".join(evaluation.vector_lines(evaluation.vector(verdicts))))
+    typer.echo(table_text(evaluation.shown_vector(evaluation.vector(verdicts)), "Evidence vector"))
     typer.echo("\n".join(evaluation.gap_lines(verdicts, side.requirements, side.faults)))
     typer.echo("\n".join([*evaluation.alarm_lines(verdicts), "", evaluation.NO_PASS_MARK]))
     raise typer.Exit(int(result.unresolved() > unresolved))
@@ -164,15 +167,22 @@ def _write(texts: dict[Path, str]) -> None:
         typer.echo(f"{path.relative_to(paths.ROOT)}: {text.count(chr(10)):,} lines")
 
 
-def _forecast(study: str):
-    from regatta_lib.forecast import forecast, shown
+def _forecast(study: str) -> "tuple[list[Share], str]":
+    from regatta_lib.forecast import forecast
     from regatta_lib.params import read_params
     from regatta_lib.runs import read_sides
     from regatta_lib.studies import definition
 
     design = definition(study)
     shares = forecast(design, *read_sides(design), read_params(paths.PARAMS).endpoints)
-    return shares, shown(shares)
+    return shares, _forecast_text(shares)
+
+
+def _forecast_text(shares: "list[Share]") -> str:
+    from regatta_lib.forecast import shown
+    from regatta_lib.terminal import table_text
+
+    return table_text(shown(shares), "Forecast, low–high", missing="no price known", digits=2)
 
 
 exchange = typer.Typer(no_args_is_help=True, help="Answer a study through files: deal requests out, take replies in.")
