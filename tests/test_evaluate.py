@@ -10,7 +10,7 @@ import pytest
 from scripted_study import Recorded, reply, sides, study
 from typer.testing import CliRunner
 
-from regatta.commands import app, main
+from regatta.commands import app, main, table_text
 from regatta.own_suite import evaluation
 from regatta.own_suite.cases import Case, Source
 from regatta_lib.base import ContractError, Role, paths, read_params
@@ -105,8 +105,8 @@ def test_what_is_unresolved_is_bounded_and_listed_never_guessed():
     rc, iss = table.loc["rc"], table.loc["iss"]
     assert pd.isna(rc["value"]) and (rc["lowest"], rc["highest"], rc["unresolved"]) == (0, 1 / 25, 1)
     assert pd.isna(iss["value"]) and (iss["lowest"], iss["highest"], iss["unresolved"]) == (1, 5, 3)
-    lines = evaluation.vector_lines(evaluation.vector(verdicts))
-    assert lines[1].split() == ["rc", "–", "0.000", "0.040", "0", "of", "25", "requirements", "covered,", "1", "unresolved"]
+    lines = table_text(evaluation.shown_vector(evaluation.vector(verdicts)), "Vector").splitlines()
+    assert lines[3].split() == ["rc", "–", "0.000", "0.040", "0", "of", "25", "requirements", "covered,", "1", "unresolved"]
     side = sides()[1][CELL]
     gaps = "\n".join(evaluation.gap_lines(verdicts, side.requirements, side.faults))
     assert "Requirements that no scenario covers: 24 of 25" in gaps

@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 from scripted_study import Recorded, reply, sides, study
 
+from regatta.commands import table_text
 from regatta_lib.base import ContractError, Role, paths, sha256
 from regatta_lib.measures import SCORES, VERDICTS
 from regatta_lib.models import Exchange, MissingTranscript, Pending, Transcripts, batches
@@ -69,11 +70,12 @@ def test_the_output_files_keep_their_contracts(result, tmp_path):
 
 
 def test_scores_are_shown_by_suite_and_a_missing_one_is_unresolved(result):
-    head, *rows = store.shown_scores(result.rulings).splitlines()
+    _, head, _, *rows = table_text(store.shown_scores(result.rulings), "Scores", missing="unresolved").splitlines()
     assert head.split() == ["suite", "rc", "fdr_design", "fdr_execution", "iss", "ac"]
     assert [row.split()[0] for row in rows] == ["tester.S1.us_insurance.r1", "tester.S4.us_insurance.r1"]
     cut = [replace(one, state="truncated", value=None) if one.judge == "design" else one for one in result.rulings]
-    [(rc, design), *_] = [row.split()[1:3] for row in store.shown_scores(cut).splitlines()[1:]]
+    table = table_text(store.shown_scores(cut), "Scores", missing="unresolved")
+    [(rc, design), *_] = [row.split()[1:3] for row in table.splitlines()[3:]]
     assert (rc, design) == (rows[0].split()[1], "unresolved")
 
 

@@ -227,9 +227,10 @@ def checked(filled: pd.DataFrame, key: pd.DataFrame) -> pd.DataFrame:
     repeated = filled["item"][filled["item"].duplicated()]
     if len(repeated):
         raise ContractError(f"sheet: {repeated.iloc[0]} appears twice, expected once")
-    for item in sorted(set(filled["item"]) ^ set(key["item"])):
-        state = "missing from the sheet" if item in set(key["item"]) else "not in the key"
-        raise ContractError(f"sheet: {item or 'an empty item'}: {state}")
+    strangers = sorted(set(filled["item"]) ^ set(key["item"]))
+    if strangers:
+        state = "missing from the sheet" if strangers[0] in set(key["item"]) else "not in the key"
+        raise ContractError(f"sheet: {strangers[0] or 'an empty item'}: {state}")
     answers = filled["answer"].str.strip().str.casefold()
     reasons = filled["reason"].str.strip().str.casefold()
     for item, answer, reason in zip(filled["item"], answers, reasons, strict=True):

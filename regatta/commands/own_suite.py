@@ -6,7 +6,8 @@ from typing import Annotated
 import typer
 
 from regatta.commands.exchange import deal
-from regatta.commands.study import agreed_calls, check_numbers, write_texts
+from regatta.commands.study import agreed_calls, check_numbers, forecast_text, write_texts
+from regatta.commands.terminal import table_text
 from regatta_lib.base import ContractError, paths
 
 
@@ -47,7 +48,7 @@ def evaluate(
     if not scenarios:
         raise ContractError(f"{file}: 0 cases with a message to the agent, expected at least 1")
     shares = studies.priced(studies.evaluation_tasks(design, side, scenarios), params.endpoints, design.provider)
-    typer.echo(studies.shown(shares))
+    typer.echo(forecast_text(shares))
     if check:
         return
     work = studies.evaluation(design, {cell: side}, scenarios)
@@ -70,7 +71,7 @@ def evaluate(
     write_texts(studies.output_texts(name, result) | cases)
     typer.echo("\n".join([*report, *result.notes(), ""]))
     verdicts = studies.verdict_table(result.rulings)
-    typer.echo("\n".join(own_suite.vector_lines(own_suite.vector(verdicts))))
+    typer.echo(table_text(own_suite.shown_vector(own_suite.vector(verdicts)), "Evidence vector"))
     typer.echo("\n".join(own_suite.gap_lines(verdicts, side.requirements, side.faults)))
     typer.echo("\n".join([*own_suite.alarm_lines(verdicts), "", own_suite.NO_PASS_MARK]))
     raise typer.Exit(int(result.unresolved() > unresolved))

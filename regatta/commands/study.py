@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from regatta.commands.terminal import table_text
 from regatta_lib.base import ContractError, paths, write_atomic
 
 if TYPE_CHECKING:
@@ -34,7 +35,8 @@ def run(
     calls = agreed_calls(design, shares, cap)
     result, report = run_study(study, design, read_params(paths.PARAMS).endpoints, calls)
     write_texts(output_texts(study, result))
-    typer.echo("\n".join([*report, *result.notes(), shown_scores(result.rulings)]))
+    typer.echo("\n".join([*report, *result.notes()]))
+    typer.echo(table_text(shown_scores(result.rulings), "Scores of each suite", missing="unresolved"))
     raise typer.Exit(int(result.unresolved() > unresolved))
 
 
@@ -94,10 +96,17 @@ def write_texts(texts: dict[Path, str]) -> None:
         typer.echo(f"{path.relative_to(paths.ROOT)}: {text.count(chr(10)):,} lines")
 
 
-def _forecast(study: str):
+def _forecast(study: str) -> "tuple[list[Share], str]":
     from regatta_lib.base import read_params
-    from regatta_lib.studies import definition, forecast_study, read_sides, shown
+    from regatta_lib.studies import definition, forecast_study, read_sides
 
     design = definition(study)
     shares = forecast_study(design, *read_sides(design), read_params(paths.PARAMS).endpoints)
-    return shares, shown(shares)
+    return shares, forecast_text(shares)
+
+
+def forecast_text(shares: "list[Share]") -> str:
+    """The table of a forecast, as printed."""
+    from regatta_lib.studies import shown
+
+    return table_text(shown(shares), "Forecast, low–high", missing="no price known", digits=2)

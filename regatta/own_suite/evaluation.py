@@ -76,14 +76,13 @@ def vector(verdicts: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def vector_lines(table: pd.DataFrame) -> list[str]:
-    """The evidence vector as a table for the terminal."""
-    lines = [f"{'measure':<14}{'value':>7}{'lowest':>9}{'highest':>9}   counts"]
-    for row in table.to_dict("records"):
-        value = "–" if pd.isna(row["value"]) else f"{row['value']:.3f}"
-        counts = f"{row['met']} of {row['of']} {UNITS[row['measure']]}, {row['unresolved']} unresolved"
-        lines.append(f"{row['measure']:<14}{value:>7}{row['lowest']:>9.3f}{row['highest']:>9.3f}   {counts}")
-    return lines
+def shown_vector(table: pd.DataFrame) -> pd.DataFrame:
+    """The evidence vector as rows for the terminal: measure, value, lowest, highest, and the counts in words."""
+    counts = [
+        f"{row['met']} of {row['of']} {UNITS[row['measure']]}, {row['unresolved']} unresolved"
+        for row in table.to_dict("records")
+    ]
+    return table[["measure", "value", "lowest", "highest"]].assign(counts=counts)
 
 
 def gap_lines(verdicts: pd.DataFrame, requirements: list[Requirement], faults: list[Fault]) -> list[str]:

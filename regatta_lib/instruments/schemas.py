@@ -254,7 +254,7 @@ def violations(kind: str, path: Path, loaded: object) -> tuple[object | None, li
         lines = []
         for problem in error.errors():
             value = problem["input"]
-            found = f"a {type(value).__name__}" if isinstance(value, (dict, list)) else repr(value)[:80]
+            found = f"a {type(value).__name__}" if isinstance(value, (dict, list)) else repr(value)
             lines.append(f"{path}: {_place(loaded, problem['loc'])}: found {found[:80]}; {problem['msg']}")
         return None, lines
 

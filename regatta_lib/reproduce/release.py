@@ -44,9 +44,10 @@ def load_results(folder: Path) -> dict[str, dict]:
     Returns {file name: {release suite name: results}}. Raises ContractError for a missing, unknown or altered file.
     """
     found = {path.relative_to(folder).as_posix() for path in (folder / "results").glob("*")}
-    for name in sorted(SHA256.keys() ^ found):
-        state = "missing" if name in SHA256 else "unknown"
-        raise ContractError(f"{folder / name}: {state}, expected exactly {', '.join(sorted(SHA256))}")
+    strangers = sorted(SHA256.keys() ^ found)
+    if strangers:
+        state = "missing" if strangers[0] in SHA256 else "unknown"
+        raise ContractError(f"{folder / strangers[0]}: {state}, expected exactly {', '.join(sorted(SHA256))}")
     loaded = {}
     for name, expected in SHA256.items():
         content = (folder / name).read_bytes()
@@ -74,8 +75,9 @@ def extract(loaded: dict[str, dict]) -> dict[str, list[dict]]:
     for generator, suffix in SUFFIXES.items():
         coverage = loaded[f"results/coverage_results{suffix}.json"]
         faults = loaded[f"results/fdr_results{suffix}.json"]
-        for name in sorted(coverage.keys() ^ faults.keys()):
-            raise ContractError(f"results/*{suffix}.json: {name}: in one kind of file only, expected in both")
+        unpaired = sorted(coverage.keys() ^ faults.keys())
+        if unpaired:
+            raise ContractError(f"results/*{suffix}.json: {unpaired[0]}: in one kind of file only, expected in both")
         for name, covered in coverage.items():
             match = SUITE.fullmatch(name)
             if match is None:

@@ -8,6 +8,8 @@ sent once more with twice the cap, so its high end is two prompts and three caps
 from collections.abc import Generator, Iterable, Iterator
 from dataclasses import dataclass
 
+import pandas as pd
+
 from regatta_lib.base import Endpoint, Measurement, Role, Study
 from regatta_lib.studies import episodes, judges, suites
 from regatta_lib.studies.asking import request_params
@@ -160,14 +162,21 @@ def ceiling(shares: list[Share]) -> float | None:
     return None if any(share.dollars is None for share in shares) else sum(share.dollars[1] for share in shares)
 
 
-def shown(shares: list[Share]) -> str:
-    """A forecast as a table for the terminal."""
-    lines = [f"{'role':<13}{'endpoint':<16}{'calls':>17}{'input tokens':>25}{'output tokens':>25}{'dollars':>21}"]
-    for share in shares:
-        price = "no price known" if share.dollars is None else "{:,.2f}–{:,.2f}".format(*share.dollars)
-        counts = ["{:,}–{:,}".format(*pair) for pair in (share.calls, share.input_tokens, share.output_tokens)]
-        lines.append(f"{share.role:<13}{share.endpoint:<16}{counts[0]:>17}{counts[1]:>25}{counts[2]:>25}{price:>21}")
-    calls = "{:,}–{:,}".format(*(sum(share.calls[end] for share in shares) for end in (0, 1)))
-    low = None if ceiling(shares) is None else sum(share.dollars[0] for share in shares)
-    price = "not known" if low is None else f"{low:,.2f}–{ceiling(shares):,.2f}"
-    return "\n".join([*lines, f"{'all':<29}{calls:>17}{'':>50}{price:>21}"])
+def shown(shares: list[Share]) -> pd.DataFrame:
+    """A forecast as rows for the terminal, the last row for all: role, endpoint, then (low, high) pairs.
+
+    Dollars are missing where some price is not known.
+    """
+    priced = [share.dollars for share in shares]
+    total = Share(
+        "all",
+        "",
+        *(_summed([getattr(share, name) for share in shares]) for name in ("calls", "input_tokens", "output_tokens")),
+        None if None in priced else _summed(priced),
+    )
+    frame = pd.DataFrame([vars(share) for share in (*shares, total)], dtype=object)
+    return frame.rename(columns={"input_tokens": "input tokens", "output_tokens": "output tokens"})
+
+
+def _summed(pairs: list[tuple[float, float]]) -> tuple[float, float]:
+    return sum(low for low, _ in pairs), sum(high for _, high in pairs)

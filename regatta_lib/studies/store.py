@@ -102,8 +102,9 @@ def waiting(name: str, work: Work) -> tuple[dict[str, Request], str]:
 def endpoints_of(name: str, study: Measurement, endpoints: dict[str, Endpoint]) -> dict[str, Endpoint]:
     """The live endpoints that a study's roles name. Raises ContractError for one that params.yaml does not have."""
     names = sorted({role.endpoint for role in study.roles()})
-    for unknown in sorted(set(names) - endpoints.keys()):
-        raise ContractError(f"studies.{name}: no endpoint {unknown!r}, expected one of {', '.join(endpoints)}")
+    unknown = sorted(set(names) - endpoints.keys())
+    if unknown:
+        raise ContractError(f"studies.{name}: no endpoint {unknown[0]!r}, expected one of {', '.join(endpoints)}")
     return {endpoint: endpoints[endpoint] for endpoint in names}
 
 
@@ -176,11 +177,10 @@ def ruling_texts(stem: Path, rulings: list[Ruling]) -> dict[Path, str]:
     }
 
 
-def shown_scores(rulings: list[Ruling]) -> str:
-    """The scores of each suite as a table for the terminal; ``unresolved`` where a verdict that matters is missing."""
+def shown_scores(rulings: list[Ruling]) -> pd.DataFrame:
+    """The scores of each suite as rows for the terminal: suite and measures, missing where a verdict that matters is."""
     scores = suite_scores(verdict_table(rulings)).rename(columns={"suite_id": "suite"})
-    shown = scores[["suite", "rc", "fdr_design", "fdr_execution", "iss", "ac"]]
-    return shown.to_string(index=False, na_rep="unresolved", float_format="{:.3f}".format)
+    return scores[["suite", "rc", "fdr_design", "fdr_execution", "iss", "ac"]]
 
 
 def canary_table(results: list[CanaryResult]) -> pd.DataFrame:
