@@ -5,13 +5,13 @@ witness; a source audit; a pilot, after which the hashes are frozen.
 """
 
 import re
+from importlib import resources
 from pathlib import Path
 
 from regatta_lib import files, overlap, records, schemas, witnesses
 from regatta_lib.digest import manifest_text, read_manifest, sha256
 from regatta_lib.files import ContractError
 from regatta_lib.instruments import fault
-from regatta_lib.scaffold import TEMPLATES
 
 FROZEN = "SHA256SUMS"
 REQUIRED = ("cell", "requirements", "faults", "ledger", "ontology", "documents", "mapping")
@@ -24,7 +24,9 @@ def scaffold(name: str) -> dict[str, str]:
     """
     if not re.fullmatch(r"[a-z][a-z0-9]*(_[a-z0-9]+)*", name) or name in records.CELLS:
         raise ContractError(f"cell name: found {name!r}, expected a new name such as eu_banking")
-    return {f"{kind}.yaml": text.replace("CELL", name) for kind, text in TEMPLATES.items()}
+    templates = resources.files("regatta_lib") / "templates" / "cell"
+    names = [f"{kind}.yaml" for kind in (*REQUIRED, "pilot")]
+    return {file: (templates / file).read_text("utf-8").replace("CELL", name) for file in names}
 
 
 def violations(folder: Path) -> list[str]:

@@ -9,7 +9,7 @@ import pytest
 from regatta_lib import paths
 
 LAYERS = [
-    {"paths", "records", "files", "overlap", "scaffold", "markup", "yaml_text"},
+    {"paths", "records", "files", "overlap", "markup", "yaml_text"},
     {"items"},
     {"contracts", "witnesses"},
     {"digest", "params", "schemas"},

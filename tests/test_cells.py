@@ -3,7 +3,7 @@ import shutil
 import pytest
 from typer.testing import CliRunner
 
-from regatta_lib import cells, paths, records
+from regatta_lib import cells, files, paths, records
 from regatta_lib.__main__ import app
 from regatta_lib.contracts import ContractError
 
@@ -166,6 +166,16 @@ def test_a_scaffold_is_valid_yaml_that_the_check_refuses_until_it_is_written(tmp
     assert len(lines) == 4
     assert any("requirements: found a list; List should have at least 25 items" in line for line in lines)
     assert not any("Field required" in line or "Extra inputs" in line for line in lines)
+
+
+def test_a_scaffold_is_the_template_files_with_the_name_put_in():
+    templates = sorted((paths.ROOT / "regatta_lib/templates/cell").iterdir())
+    scaffold = cells.scaffold("fr_banking")
+    assert sorted(scaffold) == [path.name for path in templates]
+    for path in templates:
+        template = files.yaml_value(path)
+        assert template.pop("cell") == "CELL"
+        assert scaffold[path.name] == path.read_text("utf-8").replace("CELL", "fr_banking")
 
 
 def test_an_existing_cell_is_never_overwritten(tmp_path, monkeypatch):
