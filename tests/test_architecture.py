@@ -9,7 +9,8 @@ import pytest
 from regatta_lib import paths
 
 LAYERS = [
-    {"paths", "records", "files", "overlap", "markup", "yaml_text"},
+    {"paths", "records", "overlap", "markup", "yaml_text"},
+    {"files"},
     {"items"},
     {"contracts", "witnesses"},
     {"digest", "params", "schemas"},
