@@ -5,7 +5,7 @@ from typer.testing import CliRunner
 
 from regatta.cells import check
 from regatta.commands import app
-from regatta_lib.base import ContractError, paths, records
+from regatta_lib.base import ContractError, paths, records, yaml_value
 
 runner = CliRunner()
 
@@ -166,6 +166,16 @@ def test_a_scaffold_is_valid_yaml_that_the_check_refuses_until_it_is_written(tmp
     assert len(lines) == 4
     assert any("requirements: found a list; List should have at least 25 items" in line for line in lines)
     assert not any("Field required" in line or "Extra inputs" in line for line in lines)
+
+
+def test_a_scaffold_is_the_template_files_with_the_name_put_in():
+    templates = sorted((paths.ROOT / "regatta/cells/templates").iterdir())
+    scaffold = check.scaffold("fr_banking")
+    assert sorted(scaffold) == [path.name for path in templates]
+    for path in templates:
+        template = yaml_value(path)
+        assert template.pop("cell") == "CELL"
+        assert scaffold[path.name] == path.read_text("utf-8").replace("CELL", "fr_banking")
 
 
 def test_an_existing_cell_is_never_overwritten(tmp_path, monkeypatch):

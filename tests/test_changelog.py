@@ -6,8 +6,8 @@ from datetime import date
 
 import pytest
 
-from regatta_lib.base import paths
 from regatta.archive import citation
+from regatta_lib.base import paths
 
 KINDS = {"Added", "Changed", "Deprecated", "Removed", "Fixed", "Security"}
 

@@ -1,7 +1,9 @@
+import time
+
 import pandas as pd
 import pytest
 
-from regatta_lib.base import ContractError, contracts, file_text, paths, write_atomic, yaml_value
+from regatta_lib.base import ContractError, contracts, file_text, paths, read_params, write_atomic, yaml_text, yaml_value
 from regatta_lib.measures import ADVERSARIAL, FAULTS, SUITES
 
 TEXT = "suite_id,category,covered\nsonnet4.S1.us_fintech.r1,prompt_injection,1\nsonnet4.S1.us_fintech.r1,role_confusion,0\n"
@@ -88,6 +90,40 @@ def test_yaml_that_makes_no_value_is_one_line(tmp_path, text):
     with pytest.raises(ContractError, match=r"a\.yaml: ") as caught:
         yaml_value(tmp_path / "a.yaml")
     assert "\n" not in str(caught.value)
+
+
+# A few hundred bytes that stand for 10^9 values.
+BOMB = "a: &a [x, x, x, x, x, x, x, x, x, x]\n" + "".join(
+    f"{b}: &{b} [{', '.join([f'*{a}'] * 10)}]\n" for a, b in zip("abcdefgh", "bcdefghi", strict=True)
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        (BOMB, "more than 500,000 values"),
+        (f"a: {'[' * 60}{']' * 60}", "nested more than 40 deep"),
+        ("a: &a\n- *a", "one to something unfinished: *a"),
+        ("a: &a 1\nb:\n" + "- *a\n" * (yaml_text.ALIASES + 1), "more than 1,000 aliases"),
+        ("a:\n  b: 1\n  c: 2\n  b: 1", "line 4: key 'b' occurs twice"),
+        ("a: &k b\nb: 1\n*k : 2", "line 3: key 'b' occurs twice"),
+    ],
+)
+def test_yaml_that_grows_or_repeats_a_key_is_refused_in_one_line_within_a_second(tmp_path, text, found):
+    (tmp_path / "params.yaml").write_text(text + "\n")
+    started = time.monotonic()
+    with pytest.raises(ContractError) as caught:
+        read_params(tmp_path / "params.yaml")
+    assert time.monotonic() - started < 1
+    assert str(caught.value).startswith(f"{tmp_path / 'params.yaml'}: ")
+    assert found in str(caught.value) and "\n" not in str(caught.value)
+
+
+def test_every_yaml_file_of_ours_is_within_the_bounds():
+    own = [*paths.ROOT.glob("*.yaml"), paths.ROOT / "CITATION.cff", *(paths.ROOT / "data").rglob("*.yaml")]
+    assert len(own) > 40
+    for path in own:
+        assert isinstance(yaml_value(path), dict), path
 
 
 def test_a_folder_is_no_file_to_read_or_write(tmp_path):

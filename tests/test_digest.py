@@ -1,4 +1,5 @@
 import hashlib
+import json
 
 import pytest
 
@@ -9,6 +10,12 @@ def test_canonical_json_does_not_depend_on_order_and_keeps_letters():
     assert digest.canonical_json({"b": 1, "a": "Nghị định"}) == '{"a":"Nghị định","b":1}'
     with pytest.raises(ValueError, match="Out of range"):
         digest.canonical_json(float("nan"))
+
+
+def test_a_key_given_twice_is_refused_at_any_depth():
+    assert json.loads('{"a": {"b": 1}}', object_pairs_hook=digest.unique_keys) == {"a": {"b": 1}}
+    with pytest.raises(ValueError, match=r"^key 'b' occurs twice$"):
+        json.loads('{"a": [{"b": 1, "c": 2, "b": 1}]}', object_pairs_hook=digest.unique_keys)
 
 
 def test_sha256_matches_hashlib():

@@ -6,7 +6,7 @@ import shlex
 import pytest
 import yaml
 
-from regatta_lib import paths
+from regatta_lib.base import paths
 
 TOOLS = ["ruff check", "ruff format", "lint-imports", "mypy"]
 

@@ -113,6 +113,41 @@ def test_declared_parameters_reads_names_only():
     assert read_params(paths.PARAMS).of("tables") == {}
 
 
+def parameters_cells(*sources):
+    cells = [nbformat.v4.new_code_cell(source, metadata={"tags": ["parameters"]}) for source in sources]
+    return nbformat.v4.new_notebook(cells=cells)
+
+
+@pytest.mark.parametrize(
+    ("source", "names"),
+    [
+        ("seed: int = 0\nlevel = 0.95", {"seed", "level"}),
+        ('family: dict = {\n    "fault": 25,\n    "cell": 5,\n}\nseed: int = 0', {"family", "seed"}),
+        ("family = dict(\n    fault=25,\n)", {"family"}),
+        ("# level = 0.9 was too low\nseed: int = 0  # seed = 1 is for tests", {"seed"}),
+        ('formula: str = "a=b"', {"formula"}),
+        ("most: int | None = None", {"most"}),
+        ("    # nothing = 0", set()),
+    ],
+)
+def test_a_parameter_is_what_python_assigns(source, names):
+    assert stages.declared_parameters(parameters_cells(source), paths.NOTEBOOKS / "x.ipynb") == names
+
+
+@pytest.mark.parametrize(
+    ("sources", "problem"),
+    [
+        ([], "0 cells tagged 'parameters', expected 1"),
+        (["a = 1", "b = 2"], "2 cells tagged 'parameters', expected 1"),
+        (["a = 1\nb = ["], "the cell tagged 'parameters', line 2: '[' was never closed, expected assignments in Python"),
+    ],
+)
+def test_a_parameters_cell_that_says_nothing_clear_is_one_line(sources, problem):
+    with pytest.raises(ContractError) as caught:
+        stages.declared_parameters(parameters_cells(*sources), paths.NOTEBOOKS / "x.ipynb")
+    assert str(caught.value) == f"{paths.NOTEBOOKS / 'x.ipynb'}: {problem}"
+
+
 def test_a_path_is_no_stage(sandbox, tmp_path):
     write(tmp_path, PARAMETERS, "1", name="other")
     with pytest.raises(ContractError, match="no such stage"):

@@ -1,11 +1,14 @@
 import asyncio
 import json
+import math
 from contextlib import aclosing, closing
 from dataclasses import replace
+from itertools import pairwise
 
 import pytest
 from scripted_study import Recorded, asked_slots, reply, scenario_item, sides, study
 
+from regatta_lib import instruments
 from regatta_lib.base import Role
 from regatta_lib.models import Live, Replay, Transcripts, probe
 from regatta_lib.studies import prompts, runs, suites
@@ -136,6 +139,53 @@ def test_retrieval_finds_the_passage_that_speaks_of_the_query(source):
     for document in documents:
         assert document in suites.passages(documents, [document.title])[0], document.title
     assert suites.passages(documents, ["zzz qqq"]) == [documents[: suites.PASSAGES_PER_SLOT]]
+
+
+# The two documents of eight, by number, chosen for each duty of a cell's roles in order: as bm25s 0.3.16 chose them.
+CHOSEN = {
+    "us_fintech": "58 27 15 38 37 12 12 27 17 16 15 15 58 58 24 57",
+    "us_insurance": "16 15 15 12 12 57 67 16 68 23 15 12 25 12 15 12 12 12 26 28",
+    "us_healthcare": "17 67 38 67 67 14 23 57 14 46 12 47 36 56 15 78",
+    "vn_banking": "23 27 17 18 78 13 45 16 35 12 12 28 16 48 16 12",
+    "vn_insurance": "15 12 17 17 35 15 57 16 67 67 18 15 46 16 46 78",
+    "eu_banking": "46 57 68 18 18 12 18 68 12 14 12 46 26 38 45 16",
+}
+
+
+def test_the_passages_of_every_duty_of_every_cell_are_pinned():
+    assert list(CHOSEN) == instruments.cells_in()
+    for cell, pinned in CHOSEN.items():
+        ontology, documents = instruments.read_generator_side(cell)
+        found = suites.passages(documents, [duty for role in ontology.roles for duty in role.responsibilities])
+        numbers = ["".join(str(documents.index(document) + 1) for document in chosen) for chosen in found]
+        assert numbers == pinned.split(), cell
+
+
+def test_bm25_is_the_formula():
+    """Worked by hand: N = 3, mean length 2; "fee" is in two documents, "late" twice in one of four tokens."""
+    idf = {1: math.log(1 + 2.5 / 1.5), 2: math.log(1 + 1.5 / 2.5)}
+    long, short = 1.5 * (0.25 + 0.75 * 4 / 2), 1.5 * (0.25 + 0.75 * 1 / 2)
+    fee, late = [idf[2] / (1 + long), idf[2] / (1 + short), 0], [idf[1] * 2 / (2 + long), 0, 0]
+    documents = ["The late, LATE fee: x waived", "Fee", "Refund"]
+    assert suites.bm25(documents, "a late fee") == pytest.approx([f + w for f, w in zip(fee, late, strict=True)])
+    assert suites.bm25(documents, "fee fee") == pytest.approx([2 * score for score in fee])
+    assert suites.bm25(documents, "the unknown") == [0, 0, 0]
+
+
+def test_a_tie_is_exact_whatever_the_order_of_the_words():
+    words = ["claim", "notice", "hour", "loss", "assessment", "caller", "fraud"]
+    filler = [f"{word} {other}" for word, other in pairwise(words)]
+    scores = suites.bm25([*filler, " ".join(words), " ".join(reversed(words))], " ".join(words))
+    assert scores[-1] == scores[-2] > max(scores[:-2])
+
+
+def test_equal_passages_are_taken_in_the_order_of_the_documents():
+    """Two documents of 85 words share two words each with the query, one of them another but as rare: an exact tie."""
+    _, documents = instruments.read_generator_side("vn_insurance")
+    query = "Guide the caller within 1 hour of notice and organise loss assessment within 24 hours."
+    scores = suites.bm25([f"{document.title} {document.text}" for document in documents], query)
+    assert scores[6] == scores[7]
+    assert suites.passages(documents, [query]) == [[documents[3], documents[6]]]
 
 
 def test_s3_shows_only_retrieved_passages_and_depends_on_the_suite(source):

@@ -1,6 +1,19 @@
 """Sheets for human adjudicators: draw a blinded sample of verdicts, and score what comes back."""
 
-from regatta.adjudicate.adjudication import ANSWERS, QUESTIONS, REASONS, check_grid, draw_sample, instructions, read_key, report, representation, representation_line, score_sheet, texts
+from regatta.adjudicate.adjudication import (
+    ANSWERS,
+    QUESTIONS,
+    REASONS,
+    check_grid,
+    draw_sample,
+    instructions,
+    read_key,
+    report,
+    representation,
+    representation_line,
+    score_sheet,
+    texts,
+)
 from regatta.adjudicate.sheets import csv_sheet, read_sheet, xlsx_sheet
 
 __all__ = [

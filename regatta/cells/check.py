@@ -5,10 +5,10 @@ witness; a source audit; a pilot, after which the hashes are frozen.
 """
 
 import re
+from importlib import resources
 from pathlib import Path
 
 from regatta.cells import overlap
-from regatta.cells.templates import TEMPLATES
 from regatta_lib import instruments
 from regatta_lib.base import CELLS, FAULT_CATEGORIES, ContractError, manifest_text, read_manifest, sha256, yaml_value
 from regatta_lib.instruments import fault
@@ -24,7 +24,9 @@ def scaffold(name: str) -> dict[str, str]:
     """
     if not re.fullmatch(r"[a-z][a-z0-9]*(_[a-z0-9]+)*", name) or name in CELLS:
         raise ContractError(f"cell name: found {name!r}, expected a new name such as eu_banking")
-    return {f"{kind}.yaml": text.replace("CELL", name) for kind, text in TEMPLATES.items()}
+    templates = resources.files("regatta.cells") / "templates"
+    names = [f"{kind}.yaml" for kind in (*REQUIRED, "pilot")]
+    return {file: (templates / file).read_text("utf-8").replace("CELL", name) for file in names}
 
 
 def violations(folder: Path) -> list[str]:

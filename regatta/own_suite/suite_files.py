@@ -15,7 +15,7 @@ from pathlib import Path
 
 import yaml
 
-from regatta_lib.base import DEPTH, ContractError, as_written, sha256
+from regatta_lib.base import DEPTH, ContractError, as_written, sha256, unique_keys
 
 BYTES = 10_000_000
 RECORDS = 1_000
@@ -102,16 +102,8 @@ def _around(document: object, key: str | None) -> dict:
     return {name: value for name, value in document.items() if name != key} if isinstance(document, dict) else {}
 
 
-def _unique(pairs: list[tuple[str, object]]) -> dict:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        keys = [key for key, _ in pairs]
-        raise ValueError(f"key {next(key for key in keys if keys.count(key) > 1)!r} occurs twice")
-    return found
-
-
 # Numbers stay as written; NaN and infinities, which exporters write for a missing value, become a missing one.
-DECODER = json.JSONDecoder(object_pairs_hook=_unique, parse_int=str, parse_float=str, parse_constant=lambda name: None)
+DECODER = json.JSONDecoder(object_pairs_hook=unique_keys, parse_int=str, parse_float=str, parse_constant=lambda name: None)
 
 
 def _value(text: str) -> tuple[object, str]:

@@ -1,4 +1,4 @@
-"""Canonical JSON, SHA-256, and manifests that ``sha256sum -c`` can check."""
+"""Canonical JSON, keys given once, SHA-256, and manifests that ``sha256sum -c`` can check."""
 
 import hashlib
 import json
@@ -10,6 +10,15 @@ from regatta_lib.base.files import ContractError, file_text
 def canonical_json(value: object) -> str:
     """One text per value: sorted keys, no spaces, non-ASCII as is. NaN and infinities are refused."""
     return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False)
+
+
+def unique_keys(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    """An ``object_pairs_hook`` for reading JSON, where the last of two equal keys would win. Raises ValueError for them."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        keys = [key for key, _ in pairs]
+        raise ValueError(f"key {next(key for key in keys if keys.count(key) > 1)!r} occurs twice")
+    return found
 
 
 def sha256(content: bytes | str) -> str:

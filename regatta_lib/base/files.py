@@ -6,6 +6,8 @@ from pathlib import Path
 
 import yaml
 
+from regatta_lib.base.yaml_text import check_events
+
 ZIP_DATE = (1980, 1, 1, 0, 0, 0)  # the earliest date an entry of a zip can have; all of ours have it
 
 
@@ -33,22 +35,15 @@ def file_text(path: Path) -> str:
     return text
 
 
-class _Loader(yaml.CSafeLoader):
-    """The safe C loader, refusing a key that occurs twice in one mapping."""
-
-    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict:
-        keys = [key.value for key, _ in node.value]
-        if len(keys) != len(set(keys)):
-            twice = next(key for key in keys if keys.count(key) > 1)
-            raise yaml.constructor.ConstructorError(None, None, f"key {twice!r} occurs twice", node.start_mark)
-        return super().construct_mapping(node, deep)
-
-
 def yaml_value(path: Path) -> object:
-    """Read one YAML file as plain values. Raises ContractError with one line for text that is no valid YAML."""
+    """Read one YAML file as plain values.
+
+    Raises ContractError with one line for text that is no valid YAML, gives a key twice, or exceeds a bound of yaml_text.
+    """
     text = file_text(path)
     try:
-        return yaml.load(text, _Loader)
+        check_events(text)
+        return yaml.load(text, yaml.CSafeLoader)
     except (yaml.YAMLError, ValueError, TypeError, RecursionError) as error:  # such as the date 2026-02-31
         raise ContractError(f"{path}: {' '.join(str(error).split())}") from None
 

@@ -1,7 +1,7 @@
-"""YAML with its scalars kept as written: ``no``, ``010``, ``1e-5`` and ``12:30`` stay texts. For files of unknown origin.
+"""YAML within bounds, and YAML with its scalars kept as written, for files of unknown origin.
 
-Only mappings, lists and texts are built, whatever tags a file names. Depth, aliases, and what grows large through aliases
-are bounded before anything is built.
+Kept as written, ``no``, ``010``, ``1e-5`` and ``12:30`` stay texts, and only mappings, lists and texts are built, whatever
+tags a file names. Depth, aliases, and what grows large through aliases are bounded before anything is built.
 """
 
 import re
@@ -29,13 +29,13 @@ _AsWritten.yaml_constructors = {
 
 def as_written(text: str) -> tuple[object, yaml.Node | None]:
     """The value of a YAML text, and the node it was built from, which knows the lines. Raises yaml.YAMLError."""
-    _check_events(text)
+    check_events(text)
     loader = _AsWritten(text)
     node = loader.get_single_node()
     return (loader.construct_document(node) if node else None), node
 
 
-@dataclass
+@dataclass(slots=True)
 class _Open:
     """A mapping or list whose end is still to come: its anchor, its nodes so far, and, in a mapping, the keys so far."""
 
@@ -45,32 +45,33 @@ class _Open:
     at_key: bool = True
 
 
-def _check_events(text: str) -> None:
+def check_events(text: str) -> None:
     """Refuse deep nesting, many aliases, what grows large through them, and keys given twice. Raises yaml.YAMLError."""
     opened: list[_Open] = []
     sizes: dict[str, int] = {}
+    scalars: dict[str, str] = {}
     aliases = 0
     for event in yaml.parse(text, Loader=yaml.CSafeLoader):
         nodes, key = 1, None
-        if isinstance(event, yaml.MappingStartEvent | yaml.SequenceStartEvent):
+        if isinstance(event, yaml.ScalarEvent):
+            key = event.value
+            if event.anchor:
+                sizes[event.anchor], scalars[event.anchor] = 1, key
+        elif isinstance(event, yaml.MappingStartEvent | yaml.SequenceStartEvent):
             opened.append(_Open(event.anchor, set() if isinstance(event, yaml.MappingStartEvent) else None))
             if len(opened) > DEPTH:
                 raise yaml.YAMLError(f"nested more than {DEPTH} deep")
             continue
-        if isinstance(event, yaml.AliasEvent):
+        elif isinstance(event, yaml.AliasEvent):
             aliases += 1
             if aliases > ALIASES or event.anchor not in sizes:
                 raise yaml.YAMLError(f"more than {ALIASES:,} aliases, or one to something unfinished: *{event.anchor}")
-            nodes = sizes[event.anchor]
+            nodes, key = sizes[event.anchor], scalars.get(event.anchor)
         elif isinstance(event, yaml.MappingEndEvent | yaml.SequenceEndEvent):
             ended = opened.pop()
             nodes = ended.nodes
             if ended.anchor:
                 sizes[ended.anchor] = nodes
-        elif isinstance(event, yaml.ScalarEvent):
-            key = event.value
-            if event.anchor:
-                sizes[event.anchor] = 1
         else:
             continue
         if opened:

@@ -1,10 +1,32 @@
 """The instruments of a cell: requirements, faults, ontology and documents, their source audit, holdout and witnesses."""
 
-from regatta_lib.instruments.audit import AUDIT, AUDIT_AGREEMENT, AUDIT_SHARES, CELL_AUDIT, CLASSES, agreement, audit_shares, audit_table, class_counts, cross_table, items_page, wrong_ground_truths
+from regatta_lib.instruments.audit import (
+    AUDIT,
+    AUDIT_AGREEMENT,
+    AUDIT_SHARES,
+    CELL_AUDIT,
+    CLASSES,
+    agreement,
+    audit_shares,
+    audit_table,
+    class_counts,
+    cross_table,
+    items_page,
+    wrong_ground_truths,
+)
 from regatta_lib.instruments.holdout import seen_unseen, withhold, without
 from regatta_lib.instruments.items import AUDIT_CLASSES, Document, Fault, Ontology, Requirement
-from regatta_lib.instruments.reading import INDEX, cells_in, fault, index, instruments_digest, read_generator_side, read_judge_side, read_mapping
-from regatta_lib.instruments.schemas import CellFile, FaultEntry, PROTOCOL, RequirementEntry, read, violations
+from regatta_lib.instruments.reading import (
+    INDEX,
+    cells_in,
+    fault,
+    index,
+    instruments_digest,
+    read_generator_side,
+    read_judge_side,
+    read_mapping,
+)
+from regatta_lib.instruments.schemas import PROTOCOL, CellFile, FaultEntry, RequirementEntry, read, violations
 from regatta_lib.instruments.witnesses import check, executable
 
 __all__ = [
@@ -14,13 +36,13 @@ __all__ = [
     "AUDIT_SHARES",
     "CELL_AUDIT",
     "CLASSES",
+    "INDEX",
+    "PROTOCOL",
     "CellFile",
     "Document",
     "Fault",
     "FaultEntry",
-    "INDEX",
     "Ontology",
-    "PROTOCOL",
     "Requirement",
     "RequirementEntry",
     "agreement",

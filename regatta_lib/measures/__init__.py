@@ -1,13 +1,45 @@
 """From verdicts to scores, Tables I to IV and the diagnostics V1 to V4; arms of the agent and cost of a scan."""
 
-from regatta_lib.measures.arms import arm_pairs, false_alarms, interaction, mutation_effect, overall_effect, paired_difference
+from regatta_lib.measures.arms import (
+    arm_pairs,
+    false_alarms,
+    interaction,
+    mutation_effect,
+    overall_effect,
+    paired_difference,
+)
 from regatta_lib.measures.cost import bound, calls_by_detected, cost_summary, fall_with_quality, suite_costs
 from regatta_lib.measures.record import ADVERSARIAL, COVERAGE, FAULTS, RECORD, SPECIFICITY, SUITES
 from regatta_lib.measures.scores import MEASURE_OF, SCORES, stage_pairs, suite_parts, suite_scores, targets
 from regatta_lib.measures.tables import in_reading_order, latex, stage_difference, table1, table2, table3, table4
-from regatta_lib.measures.v1_items import AREAS, NEARLY_ALWAYS, area_test, difficulty_summary, difficulty_table, item_difficulty
-from regatta_lib.measures.v2_profiles import execution_profile, flips_to_fail, profile_persists, profile_table, rank_agreement, reference_order, stability, stage_shift
-from regatta_lib.measures.v3_stages import OUTCOMES, bootstrap_counts, interval_schemes, margin, mcnemar_family, repeated_execution, resampled_counts, table3_extended
+from regatta_lib.measures.v1_items import (
+    AREAS,
+    NEARLY_ALWAYS,
+    area_test,
+    difficulty_summary,
+    difficulty_table,
+    item_difficulty,
+)
+from regatta_lib.measures.v2_profiles import (
+    execution_profile,
+    flips_to_fail,
+    profile_persists,
+    profile_table,
+    rank_agreement,
+    reference_order,
+    stability,
+    stage_shift,
+)
+from regatta_lib.measures.v3_stages import (
+    OUTCOMES,
+    bootstrap_counts,
+    interval_schemes,
+    margin,
+    mcnemar_family,
+    repeated_execution,
+    resampled_counts,
+    table3_extended,
+)
 from regatta_lib.measures.v4_strategies import ceiling, separation, strategy_range
 from regatta_lib.measures.verdicts import VERDICTS, Verdict, replay
 

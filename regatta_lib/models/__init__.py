@@ -1,6 +1,16 @@
 """One call to whoever answers it: live servers, an exchange of files, stored transcripts; and what it costs."""
 
-from regatta_lib.models.batches import Collector, PLACEMENTS, Placement, batch_texts, collected, deal, dealt_kinds, placement_table, undealt
+from regatta_lib.models.batches import (
+    PLACEMENTS,
+    Collector,
+    Placement,
+    batch_texts,
+    collected,
+    deal,
+    dealt_kinds,
+    placement_table,
+    undealt,
+)
 from regatta_lib.models.calls import MissingTranscript, Model, Pending, Reply, Request
 from regatta_lib.models.exchange import Exchange
 from regatta_lib.models.live import Live
@@ -12,12 +22,12 @@ from regatta_lib.models.spend import Totals, price_list, totals, watched
 from regatta_lib.models.transcripts import Transcripts, pack
 
 __all__ = [
+    "PLACEMENTS",
     "Collector",
     "Exchange",
     "Live",
     "MissingTranscript",
     "Model",
-    "PLACEMENTS",
     "Pending",
     "Placement",
     "Preflight",

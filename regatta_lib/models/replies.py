@@ -7,14 +7,7 @@ answer may be is checked afterwards, on that object alone: narrowing the search 
 import json
 from collections.abc import Iterator
 
-from regatta_lib.base import canonical_json
-
-
-def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    keys = [key for key, _ in pairs]
-    if len(set(keys)) != len(keys):
-        raise ValueError("a key appears twice")
-    return dict(pairs)
+from regatta_lib.base import canonical_json, unique_keys
 
 
 def _writable(value: dict) -> bool:
@@ -25,7 +18,7 @@ def _writable(value: dict) -> bool:
         return False
 
 
-_DECODER = json.JSONDecoder(object_pairs_hook=_unique)
+_DECODER = json.JSONDecoder(object_pairs_hook=unique_keys)
 
 
 def objects(text: str) -> Iterator[dict]:

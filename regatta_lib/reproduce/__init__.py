@@ -2,9 +2,22 @@
 
 from regatta_lib.reproduce.pins import MANIFEST, PINS, check_pins, pinned_manifest, tracked_files
 from regatta_lib.reproduce.published import RECONSTRUCTED_TABLES
-from regatta_lib.reproduce.reference import PUBLISHED_VALUES, REFERENCE_VALUES, printed_figures, read_published_values, read_reference_values
+from regatta_lib.reproduce.reference import (
+    PUBLISHED_VALUES,
+    REFERENCE_VALUES,
+    printed_figures,
+    read_published_values,
+    read_reference_values,
+)
 from regatta_lib.reproduce.release import COMMIT, REPOSITORY, read_record, record_tables
-from regatta_lib.reproduce.reproduction import committed_digests, committed_files, differences, record, run_pipeline, stages_in
+from regatta_lib.reproduce.reproduction import (
+    committed_digests,
+    committed_files,
+    differences,
+    record,
+    run_pipeline,
+    stages_in,
+)
 from regatta_lib.reproduce.stages import run_stage
 from regatta_lib.reproduce.verification import GROUPS, REPORT, metrics, report, succeeded, summary, verify
 

@@ -3,6 +3,7 @@
 Papermill and Jupyter are imported where a stage runs: they take seconds, and verification needs neither.
 """
 
+import ast
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -24,12 +25,22 @@ class StageError(RuntimeError):
 
 
 def declared_parameters(notebook: "nbformat.NotebookNode", path: Path) -> set[str]:
-    """The names assigned in the notebook's one cell tagged ``parameters``."""
+    """The names assigned in the notebook's one cell tagged ``parameters``, in whatever form Python allows.
+
+    papermill.inspect_notebook would miss some, without an error: it skips a line with two "=" and a type with "|".
+    Raises ContractError for no such cell, for several, and for one that is no Python.
+    """
     cells = [cell for cell in notebook.cells if "parameters" in cell.metadata.get("tags", [])]
     if len(cells) != 1:
         raise ContractError(f"{path}: {len(cells)} cells tagged 'parameters', expected 1")
-    lines = [line for line in cells[0].source.splitlines() if "=" in line and not line.startswith("#")]
-    return {line.partition("=")[0].partition(":")[0].strip() for line in lines}
+    try:
+        statements = ast.parse(cells[0].source).body
+    except SyntaxError as error:
+        problem = f"line {error.lineno}: {error.msg}, expected assignments in Python"
+        raise ContractError(f"{path}: the cell tagged 'parameters', {problem}") from None
+    assigned = [node for node in statements if isinstance(node, ast.Assign | ast.AnnAssign)]
+    targets = [target for node in assigned for target in getattr(node, "targets", None) or [node.target]]
+    return {target.id for target in targets if isinstance(target, ast.Name)}
 
 
 def parameters_for(stage: str, params: Params, declared: set[str], path: Path) -> dict[str, object]:

@@ -3,12 +3,26 @@
 from regatta_lib.stats.agreement import cohen_kappa, compare_judges, percent_agreement, rater_agreement, stage_coefficients
 from regatta_lib.stats.consistency import CELLS, CLAIMS, check, parse, readings, tables_with_kappa
 from regatta_lib.stats.reconstruction import adjudication, probes
-from regatta_lib.stats.resampling import Bootstrap, adjusted_p, basic_interval, bca_interval, exact_interval, exact_mcnemar, kendall_tau, monte_carlo_p, percentile_interval, resampled_sums, rescaled_weights, seeded, spearman
+from regatta_lib.stats.resampling import (
+    Bootstrap,
+    adjusted_p,
+    basic_interval,
+    bca_interval,
+    exact_interval,
+    exact_mcnemar,
+    kendall_tau,
+    monte_carlo_p,
+    percentile_interval,
+    resampled_sums,
+    rescaled_weights,
+    seeded,
+    spearman,
+)
 
 __all__ = [
-    "Bootstrap",
     "CELLS",
     "CLAIMS",
+    "Bootstrap",
     "adjudication",
     "adjusted_p",
     "basic_interval",

@@ -5,22 +5,58 @@ from regatta_lib.studies.episodes import EPISODES, Episode, agent_prompt, instru
 from regatta_lib.studies.forecast import Share, ceiling, evaluation_tasks, forecast_study, priced, shown
 from regatta_lib.studies.judges import unreadable
 from regatta_lib.studies.pilot import SUMMARY, second_judge, seen_and_unseen, summary
-from regatta_lib.studies.reading import COLUMNS, case_text, disagreements, examples, quoted, scenario_text, scenario_verdicts, witness_table
+from regatta_lib.studies.reading import (
+    COLUMNS,
+    case_text,
+    disagreements,
+    examples,
+    quoted,
+    scenario_text,
+    scenario_verdicts,
+    witness_table,
+)
 from regatta_lib.studies.rulings import RULINGS, Ruling, order_check, verdict_table
-from regatta_lib.studies.runs import act, generate, judge_episodes, judge_scenarios, read_judge_side, read_sides, run, second_opinions, watch
-from regatta_lib.studies.store import again, canary_table, canary_texts, carry_out, check_name, definition, evaluation, manifest_lines, measurement, output_texts, read_placements, ruling_texts, run_study, shown_scores, waiting, waiting_requests
+from regatta_lib.studies.runs import (
+    act,
+    generate,
+    judge_episodes,
+    judge_scenarios,
+    read_judge_side,
+    read_sides,
+    run,
+    second_opinions,
+    watch,
+)
+from regatta_lib.studies.store import (
+    again,
+    canary_table,
+    canary_texts,
+    carry_out,
+    check_name,
+    definition,
+    evaluation,
+    manifest_lines,
+    measurement,
+    output_texts,
+    read_placements,
+    ruling_texts,
+    run_study,
+    shown_scores,
+    waiting,
+    waiting_requests,
+)
 from regatta_lib.studies.suites import SCENARIOS, Scenario
 
 __all__ = [
     "CANARIES",
     "COLUMNS",
     "EPISODES",
-    "Episode",
     "PLANTED",
     "RULINGS",
-    "Ruling",
     "SCENARIOS",
     "SUMMARY",
+    "Episode",
+    "Ruling",
     "Scenario",
     "Share",
     "act",
