@@ -7,7 +7,7 @@ All text counts as untrusted. Markup inside Markdown is shown as text; HTML of a
 import html
 import re
 from collections.abc import Callable, Iterator
-from itertools import pairwise, product
+from itertools import pairwise
 from posixpath import normpath, relpath
 
 import mistune
@@ -44,7 +44,7 @@ TEXT = {
 }
 KEPT = TEXT | {"caption", "table", "tbody", "td", "th", "thead", "tr"}
 SPANS = {"colspan", "rowspan"}
-KEPT_ATTRIBUTES = {"a": {"href", "title"}, "span": {"title"}, "td": SPANS, "th": SPANS}
+KEPT_ATTRIBUTES = {"*": set(), "a": {"href", "title"}, "span": {"title"}, "td": SPANS, "th": SPANS}
 LONG = 40
 PROSE = 80
 WEB = re.compile(r"https?://[^\s<>\"]+")
@@ -72,15 +72,15 @@ def code(source: str, language: str) -> str:
 
 def _placed(rows: list[Tag]) -> Iterator[tuple[int, Tag]]:
     """The cells of a table, each with its column: a cell that spans rows or columns moves those after it."""
-    taken: set[tuple[int, int]] = set()
+    free: dict[int, int] = {}  # the first row in which a column is free
     for row, line in enumerate(rows):
         column = 0
         for cell in line.find_all(["td", "th"], recursive=False):
-            while (row, column) in taken:
+            while free.get(column, 0) > row:
                 column += 1
-            down, across = (int(cell.get(name, 1)) for name in ("rowspan", "colspan"))
-            taken |= set(product(range(row, min(row + down, len(rows))), range(column, column + across)))
             yield column, cell
+            down, across = (int(cell.get(name, 1)) for name in ("rowspan", "colspan"))
+            free |= {column + beside: row + down for beside in range(across)}
             column += across
 
 
@@ -100,20 +100,21 @@ def _align(table: Tag) -> None:
     texts: dict[int, list[str]] = {}
     for column, cell in cells:
         if cell.name == "td":
-            if cell.string and MISSING.fullmatch(cell.string.strip()):
-                cell.string.replace_with(NONE)
-            texts.setdefault(column, []).append(cell.get_text().strip())
+            text = cell.get_text().strip()
+            if MISSING.fullmatch(text) and not cell.find(True):
+                cell.string = text = NONE
+            texts.setdefault(column, []).append(text)
     kinds = {column: _kind(found) for column, found in texts.items()}
     for column, cell in cells:
-        if kinds.get(column) and (cell.name == "td" or cell.find_parent(["thead", "table"]).name == "thead"):
+        if kinds.get(column) and (cell.name == "td" or cell.parent.parent.name == "thead"):
             cell.attrs.setdefault("class", kinds[column])
 
 
 def _boxed(text: str) -> str:
     """A table, with those inside it, aligned and in a box of its own."""
     soup = BeautifulSoup(text, "html.parser")
-    for table_found in soup.find_all("table"):
-        _align(table_found)
+    for found in soup.find_all("table"):
+        _align(found)
     return f'<div class="wide" tabindex="0" role="region" aria-label="table">{soup}</div>'
 
 
