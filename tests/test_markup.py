@@ -1,3 +1,4 @@
+import html
 import re
 
 import nbformat
@@ -43,6 +44,115 @@ def test_markup_in_markdown_is_shown_as_text(text, harmless):
 )
 def test_the_html_of_an_output_keeps_no_script_style_or_handler(text, cleaned):
     assert markup.clean(text) == cleaned
+
+
+BOX = '<div class="wide" tabindex="0" role="region" aria-label="table"><table>{}</table></div>'
+
+
+@pytest.mark.parametrize(
+    ("text", "cleaned"),
+    [
+        ("<scr<script>ipt>alert(1)</scr</script>ipt>", "ipt&gt;alert(1)ipt&gt;"),
+        ("<<script>alert(1)//<</script>", "&lt;"),
+        ("a<script>alert(1)", "a"),
+        ("<b>a<!-- <img src=x onerror=alert(1)> -->b", "<b>ab</b>"),
+        ("<!--><img src=x onerror=alert(1)>-->", "--&gt;"),
+        ("<b><i onclick=alert(1)>x", "<b><i>x</i></b>"),
+        ("<svg><style><img src=x onerror=alert(1)></style></svg>x", "x"),
+        ('<svg></p><style><a title="</style><img src onerror=alert(1)>">', '<p></p>"&gt;'),
+        ("<math><mtext></p><style><img src=x onerror=alert(1)>", ""),
+        ('<math><mtext><table><mglyph><style><!--</style><img title="--&gt;&lt;img src=1 onerror=alert(1)&gt;">', ""),
+        ("<form><math><mtext></form><form><mglyph><style></math><img src onerror=alert(1)>", ""),
+        ('<math href="javascript:alert(1)">x</math>', "x"),
+        ('<noscript><p title="</noscript><img src=x onerror=alert(1)>">', '&lt;p title=""&gt;'),
+        ("<textarea><img src=x onerror=alert(1)></textarea>", "&lt;img src=x onerror=alert(1)&gt;"),
+        ("<template><img src=x onerror=alert(1)><b>x</b></template>", ""),
+        ('<b title="x" lang="en">x</b>', "<b>x</b>"),
+        ("&lt;script&gt; &amp;lt;", "&lt;script&gt; &amp;lt;"),
+    ],
+)
+def test_broken_or_nested_markup_hides_no_script(text, cleaned):
+    assert markup.clean(text) == cleaned
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        " javascript:alert(1)",
+        "java\tscript:alert(1)",
+        "java&#115;cript:alert(1)",
+        "&#1;javascript:alert(1)",
+        "JaVaScRiPt&colon;alert(1)",
+        "vbscript:x",
+        "//a.b/c",
+        "file.html",
+        "https://a.b/\nc",
+    ],
+)
+def test_links_lead_to_the_web_or_stay_on_the_page(address):
+    assert markup.clean(f'<a href="{address}">x</a>') == "<a>x</a>"
+
+
+@pytest.mark.parametrize("address", ["#x", "http://a.b", "https://a.b/?c=1&amp;d=2"])
+def test_links_to_the_web_or_the_page_are_kept_as_they_are(address):
+    assert markup.clean(f'<a href="{address}" rel="x" target="_blank">x</a>') == f'<a href="{address}">x</a>'
+
+
+@pytest.mark.parametrize(
+    ("table", "cleaned"),
+    [
+        (
+            '<tr><td onmouseover=alert(1) style="x" class="y">a<tr><td>b',
+            "<tbody><tr><td>a</td></tr><tr><td>b</td></tr></tbody>",
+        ),
+        (
+            "<tr><td>&lt;img src=x onerror=alert(1)&gt;",
+            "<tbody><tr><td>&lt;img src=x onerror=alert(1)&gt;</td></tr></tbody>",
+        ),
+        (
+            '<tr><td><span title="</td></table><img src onerror=a()>">x</span>',
+            '<tbody><tr><td><span title="&lt;/td&gt;&lt;/table&gt;&lt;img src onerror=a()&gt;">x</span></td></tr></tbody>',
+        ),
+        ("<tr><td>a<script>alert(1)</script><style>b</style>", "<tbody><tr><td>a</td></tr></tbody>"),
+    ],
+)
+def test_the_cells_of_a_table_are_harmless_too(table, cleaned):
+    assert markup.clean(f"<table onclick=alert(1)>{table}</table>") == BOX.format(cleaned)
+
+
+@pytest.mark.parametrize("span", ["0", "-1", "1000", "99999999", "9" * 5000, "x", "²"])
+def test_a_span_that_no_table_needs_is_left_out(span):
+    row = f'<tr><td colspan="{span}" rowspan="{span}">a</td></tr>'
+    assert markup.clean(f"<table>{row}</table>") == BOX.format("<tbody><tr><td>a</td></tr></tbody>")
+
+
+def test_a_table_in_a_cell_scrolls_with_the_outer_one_and_has_columns_of_its_own():
+    inner = "<table><tr><td>a</td><td>5</td></tr></table>"
+    text = markup.clean(f"<table><tr><td>1</td><td>{inner}</td></tr><tr><td>2</td><td>b</td></tr></table>")
+    assert re.findall(r'<td class="number">(.*?)</td>', text) == ["1", "5", "2"]
+    assert text.count('class="wide"') == 1
+    assert text.endswith("</table></div>")
+
+
+def test_a_table_nested_a_thousand_times_is_read():
+    assert markup.clean("<table><tr><td>" * 1000).count("<td>") == 1000
+
+
+def test_text_outside_tables_and_formulas_inside_stay_as_they_are():
+    formula, fragment = markup.formula(r"\frac{1}{2}\, x"), "a &#39;b&#x27; &quot;c&quot;<br />\n  <hr/>"
+    text = markup.wide_tables(
+        f"{formula}{fragment}<table><tr><td>{formula}</td></tr></table>{fragment}<table></table>{formula}"
+    )
+    assert text.startswith(f"{formula}{fragment}<div")
+    assert text.endswith(f"</table></div>{fragment}{BOX.format('')}{formula}")
+    cell = re.search(r"<td>(.*)</td>", text)[1]
+    assert re.findall(r"<(\w+)", cell) == re.findall(r"<(\w+)", formula)
+    assert re.findall(r">([^<]+)<", cell) == re.findall(r">([^<]+)<", html.unescape(formula))
+
+
+@pytest.mark.parametrize("text", ["a</table>b", "a</table>b<table>c"])
+def test_ends_of_tables_without_a_start_change_nothing(text):
+    assert markup.wide_tables(text) == text
 
 
 def test_numbers_of_a_table_are_aligned_and_the_table_scrolls_by_itself():

@@ -6,13 +6,13 @@ All text counts as untrusted. Markup inside Markdown is shown as text; HTML of a
 
 import html
 import re
-from collections.abc import Callable
-from dataclasses import dataclass
-from itertools import chain
+from collections.abc import Callable, Iterator
+from itertools import pairwise
 from posixpath import normpath, relpath
 
-import bleach
 import mistune
+import nh3
+from bs4 import BeautifulSoup, Tag
 from latex2mathml.converter import convert
 from mistune.plugins.math import math
 from mistune.plugins.table import table
@@ -43,20 +43,16 @@ TEXT = {
     "ul",
 }
 KEPT = TEXT | {"caption", "table", "tbody", "td", "th", "thead", "tr"}
-KEPT_ATTRIBUTES = {
-    ("a", "title"),
-    ("span", "title"),
-    *((cell, name) for cell in ("td", "th") for name in ("colspan", "rowspan")),
-}
+SPANS = {"colspan", "rowspan"}
+KEPT_ATTRIBUTES = {"*": set(), "a": {"href", "title"}, "span": {"title"}, "td": SPANS, "th": SPANS}
 LONG = 40
 PROSE = 80
 WEB = re.compile(r"https?://[^\s<>\"]+")
-HIDDEN = re.compile(r"<(style|script)\b.*?</\1\s*>", re.I | re.S)
+SPAN = re.compile(r"[1-9][0-9]{0,2}")
 NUMBER = re.compile(r"[-−+]?(\d[\d,]*(\.\d*)?|\.\d+)(e[-+]?\d+)? ?%?", re.I)
-MISSING = re.compile(r"nan|nat|&lt;na&gt;|<na>", re.I)
+MISSING = re.compile(r"nan|nat|<na>", re.I)
 NONE = "\N{EN DASH}"
-ROW = re.compile(r"(<tr[^>]*>)(.*?)(?=</tr>)", re.S)
-CELL = re.compile(r"<(t[hd])([^>]*)>(.*?)</t[hd]>", re.S)
+TABLE = re.compile(r"<(/?)table\b[^>]*>")
 
 Resolve = Callable[[str], str]
 
@@ -74,45 +70,18 @@ def code(source: str, language: str) -> str:
     return highlight(source, get_lexer_by_name(language), HtmlFormatter(nowrap=True))
 
 
-@dataclass(frozen=True)
-class _Cell:
-    """A cell of a table: its place, its element (th or td) with attributes, and its content."""
-
-    row: int
-    column: int
-    tag: str
-    attributes: str
-    content: str
-
-    @property
-    def text(self) -> str:
-        """The content without markup."""
-        return re.sub(r"<[^>]+>", "", self.content).strip()
-
-    def html(self, kind: str) -> str:
-        """The cell as HTML with a class, if it has none yet."""
-        mark = f' class="{kind}"' if kind and "class=" not in self.attributes else ""
-        return f"<{self.tag}{self.attributes}{mark}>{self.content}</{self.tag}>"
-
-
-def _cells(rows: list[str]) -> list[list[_Cell]]:
-    """The cells of each row with their columns: a cell that spans rows or columns moves those after it."""
-    taken: set[tuple[int, int]] = set()
-    found = []
+def _placed(rows: list[Tag]) -> Iterator[tuple[int, Tag]]:
+    """The cells of a table, each with its column: a cell that spans rows or columns moves those after it."""
+    free: dict[int, int] = {}  # the first row in which a column is free
     for row, line in enumerate(rows):
-        column, cells = 0, []
-        for tag, attributes, content in CELL.findall(line):
-            while (row, column) in taken:
+        column = 0
+        for cell in line.find_all(["td", "th"], recursive=False):
+            while free.get(column, 0) > row:
                 column += 1
-            down, across = (
-                int(span[1]) if (span := re.search(rf'{name}="(\d+)"', attributes)) else 1 for name in ("rowspan", "colspan")
-            )
-            taken |= {(row + below, column + beside) for below in range(down) for beside in range(across)}
-            missing = tag == "td" and MISSING.fullmatch(content.strip())
-            cells.append(_Cell(row, column, tag, attributes, NONE if missing else content))
+            yield column, cell
+            down, across = (int(cell.get(name, 1)) for name in ("rowspan", "colspan"))
+            free |= {column + beside: row + down for beside in range(across)}
             column += across
-        found.append(cells)
-    return found
 
 
 def _kind(texts: list[str]) -> str:
@@ -123,46 +92,71 @@ def _kind(texts: list[str]) -> str:
     return "prose" if any(len(text) > PROSE for text in given) else ""
 
 
-def _aligned(found: re.Match) -> str:
-    """A table whose columns are marked, heads included, as numbers or prose; in a box of its own."""
-    rows = _cells([line for _, line in ROW.findall(found[1])])
-    columns: dict[int, list[str]] = {}
-    for cell in chain.from_iterable(rows):
-        if cell.tag == "td" and "colspan" not in cell.attributes:
-            columns.setdefault(cell.column, []).append(cell.text)
-    kinds = {column: _kind(texts) for column, texts in columns.items()}
-    heads = found[1].partition("</thead>")[0].count("<tr") if "</thead>" in found[1] else 0
-    lines = iter(
-        "".join(
-            cell.html(
-                "" if "colspan" in cell.attributes or (cell.tag == "th" and row >= heads) else kinds.get(cell.column, "")
-            )
-            for cell in cells
-        )
-        for row, cells in enumerate(rows)
-    )
-    body = ROW.sub(lambda line: line[1] + next(lines), found[1])
-    return f'<div class="wide" tabindex="0" role="region" aria-label="table"><table>{body}</table></div>'
+def _align(table: Tag) -> None:
+    """Mark the columns of a table, heads included, as numbers or prose, and its missing values; tables in it apart."""
+    parts = table.find_all(True, recursive=False)
+    rows = [row for part in parts for row in ([part] if part.name == "tr" else part.find_all("tr", recursive=False))]
+    cells = [(column, cell) for column, cell in _placed(rows) if not cell.has_attr("colspan")]
+    texts: dict[int, list[str]] = {}
+    for column, cell in cells:
+        if cell.name == "td":
+            text = cell.get_text().strip()
+            if MISSING.fullmatch(text) and not cell.find(True):
+                cell.string = text = NONE
+            texts.setdefault(column, []).append(text)
+    kinds = {column: _kind(found) for column, found in texts.items()}
+    for column, cell in cells:
+        if kinds.get(column) and (cell.name == "td" or cell.parent.parent.name == "thead"):
+            cell.attrs.setdefault("class", kinds[column])
+
+
+def _boxed(text: str) -> str:
+    """A table, with those inside it, aligned and in a box of its own."""
+    soup = BeautifulSoup(text, "html.parser")
+    for found in soup.find_all("table"):
+        _align(found)
+    return f'<div class="wide" tabindex="0" role="region" aria-label="table">{soup}</div>'
 
 
 def wide_tables(text: str) -> str:
     """Put each table into a box that scrolls by itself, reachable by keyboard, and align its columns of numbers.
 
-    A missing value (NaN, <NA>) is printed as an en dash.
+    A missing value (NaN, <NA>) is printed as an en dash. A table inside another scrolls with it. Text outside tables
+    stays as it is, to the character.
     """
-    return re.sub(r"<table[^>]*>(.*?)</table>", _aligned, text, flags=re.S)
+    cuts, depth = [0], 0
+    for mark in TABLE.finditer(text):
+        depth += -1 if mark[1] else 1
+        if (depth, mark[1]) in ((1, ""), (0, "/")):
+            cuts.append(mark.end() if mark[1] else mark.start())
+    pieces = [text[start:end] for start, end in pairwise([*cuts, len(text)])]
+    return "".join(_boxed(piece) if piece.startswith("<table") else piece for piece in pieces)
 
 
-def allowed(tag: str, name: str, value: str) -> bool:
-    """Whether an element may keep an attribute: links lead to the web or stay on the page."""
-    if (tag, name) == ("a", "href"):
-        return bool(WEB.fullmatch(value)) or value.startswith("#")
-    return (tag, name) in KEPT_ATTRIBUTES
+def allowed(tag: str, name: str, value: str) -> str | None:
+    """The value of an attribute in ``KEPT_ATTRIBUTES``, or None if the element may not keep it.
+
+    Links lead to the web or stay on the page; a cell spans 1 to 999 rows or columns.
+    """
+    if name == "href":
+        return value if WEB.fullmatch(value) or value.startswith("#") else None
+    return value if name not in SPANS or SPAN.fullmatch(value) else None
+
+
+CLEANER = nh3.Cleaner(
+    tags=KEPT,
+    attributes=KEPT_ATTRIBUTES,
+    attribute_filter=allowed,
+    clean_content_tags={"script", "style"},
+    url_schemes={"http", "https"},
+    generic_attribute_prefixes=set(),
+    link_rel=None,
+)
 
 
 def clean(text: str) -> str:
     """The HTML output of a notebook, with only the elements and attributes listed above."""
-    return wide_tables(bleach.clean(HIDDEN.sub("", text), tags=KEPT, attributes=allowed, strip=True))
+    return wide_tables(CLEANER.clean(text))
 
 
 def slug(text: str) -> str:
