@@ -91,6 +91,7 @@ def agreed_calls(design: "Measurement", shares: "list[Share]", cap: float) -> in
 
 
 def write_texts(texts: dict[Path, str]) -> None:
+    """Write files, and say of each how many lines it has."""
     for path, text in texts.items():
         write_atomic(path, text)
         typer.echo(f"{path.relative_to(paths.ROOT)}: {text.count(chr(10)):,} lines")
