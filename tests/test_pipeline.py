@@ -9,7 +9,7 @@ from rooms import PACKAGES, code_of, reached
 from ruamel.yaml import YAML
 
 from regatta_lib.base import paths, read_params
-from regatta_lib.reproduce import reproduction, stages
+from regatta_lib.reproduce import stages
 
 PIPELINE = YAML(typ="safe").load((paths.ROOT / "dvc.yaml").read_text(encoding="utf-8"))
 STAGES = PIPELINE["stages"]
@@ -80,7 +80,7 @@ def test_the_defaults_in_the_notebook_are_those_of_params(name):
 
 
 def test_outputs_exist_and_are_not_empty():
-    for name in reproduction.pipeline_outputs(paths.ROOT):
+    for name in stages.pipeline_outputs(paths.ROOT):
         assert (paths.ROOT / name).stat().st_size > 0, name
 
 

@@ -17,11 +17,11 @@ from regatta_lib.measures import (
     execution_profile,
     item_difficulty,
     profile_persists,
+    read_record,
     reference_order,
     strategy_range,
 )
 from regatta_lib.measures.v1_items import RARELY
-from regatta_lib.reproduce import release
 from regatta_lib.stats import Bootstrap, consistency
 
 ITEMS = item_difficulty(the_verdicts(), the_index())
@@ -34,7 +34,7 @@ DESIGN = PAIRS.groupby(["category", "generator"])["design"].mean().astype(float)
 RANGES = strategy_range(SCORES)
 DETECTION = RANGES[["fdr_design", "fdr_execution"]]
 INDEX = the_index()
-SUITES = release.read_record(paths.RECORD)["suites"]
+SUITES = read_record(paths.RECORD)["suites"]
 PER_CELL = INDEX.groupby(["role", "cell"]).size().groupby("role").max()
 BOUND = cost.bound(SUITES["scenarios"].max(), PER_CELL["requirement"], PER_CELL["fault"])
 

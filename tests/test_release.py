@@ -3,9 +3,9 @@ import shutil
 
 import pytest
 
+from regatta.release import importer as release
 from regatta_lib.base import ContractError, paths, suite_id
-from regatta_lib.measures import RECORD
-from regatta_lib.reproduce import release
+from regatta_lib.measures import RECORD, read_record
 
 
 def test_the_record_is_re_derived_byte_for_byte(release_folder):
@@ -16,7 +16,7 @@ def test_the_record_is_re_derived_byte_for_byte(release_folder):
 
 
 def test_the_record_holds_12780_figures():
-    record = release.read_record(paths.RECORD)
+    record = read_record(paths.RECORD)
     assert sum(len(record[name]) for name in ("coverage", "faults", "specificity", "adversarial")) == 12_780
     assert len(record["suites"]) == 180
 
@@ -134,7 +134,7 @@ def test_a_record_with_a_foreign_suite_is_refused(copy):
     path = copy / "data/record/specificity.csv"
     path.write_text(path.read_text().replace("sonnet4.S4.vn_insurance.r3", "sonnet4.S4.vn_insurance.r4"))
     with pytest.raises(ContractError, match="suite missing or unknown"):
-        release.read_record(copy / "data/record")
+        read_record(copy / "data/record")
 
 
 def test_a_record_whose_columns_contradict_its_identifier_is_refused(copy):
@@ -143,7 +143,7 @@ def test_a_record_whose_columns_contradict_its_identifier_is_refused(copy):
         path.read_text().replace("sonnet4.S4.vn_insurance.r3,sonnet4,S4", "sonnet4.S4.vn_insurance.r3,sonnet4,S3")
     )
     with pytest.raises(ContractError, match=r"r3: its columns say sonnet4.S3.vn_insurance.r3"):
-        release.read_record(copy / "data/record")
+        read_record(copy / "data/record")
 
 
 def test_no_sentence_of_the_release_is_in_this_repository(release_folder):

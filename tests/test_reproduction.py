@@ -2,12 +2,13 @@ import subprocess
 
 import pytest
 
+from regatta.pipeline import reproduction
 from regatta_lib.base import ContractError, paths
-from regatta_lib.reproduce import reproduction, stages
+from regatta_lib.reproduce import stages
 
 
 def test_outputs_are_those_of_the_pipeline():
-    names = reproduction.pipeline_outputs(paths.ROOT)
+    names = stages.pipeline_outputs(paths.ROOT)
     assert names == sorted(names)
     assert {"dvc.lock", "data/tables/table3.csv", "figures/figure2.png", "data/verification/metrics.json"} <= set(names)
 
@@ -129,20 +130,20 @@ def test_what_was_there_is_put_back_when_a_stage_fails(tmp_path):
 
 def test_a_stage_of_this_repository_runs_in_the_worker_and_its_failure_is_one_line(monkeypatch, capsys):
     asked = []
-    monkeypatch.setattr(stages, "run_stage", asked.append)
+    monkeypatch.setattr(reproduction, "run_stage", asked.append)
     assert reproduction.run_command("python -m regatta_lib stage tables", paths.ROOT) == 0
     assert asked == ["tables"] and capsys.readouterr().out == "stage tables\n"
 
     def dies(name):
         raise RuntimeError("Kernel died")
 
-    monkeypatch.setattr(stages, "run_stage", dies)
+    monkeypatch.setattr(reproduction, "run_stage", dies)
     assert reproduction.run_command("python -m regatta_lib stage tables", paths.ROOT) == 2
     assert capsys.readouterr().err == "regatta: Kernel died\n"
 
 
 def test_every_stage_of_this_repository_is_run_in_a_worker():
-    commands = {name: stage["cmd"] for name, stage in reproduction.stages_in(paths.ROOT).items()}
+    commands = {name: stage["cmd"] for name, stage in stages.stages_in(paths.ROOT).items()}
     assert commands == {name: f"{reproduction.OWN}{name}" for name in commands}
 
 
@@ -156,4 +157,4 @@ def test_a_worker_that_dies_is_named(tmp_path, monkeypatch):
 def test_a_pipeline_without_stages_is_one_line(tmp_path, text):
     (tmp_path / "dvc.yaml").write_text(text + "\n")
     with pytest.raises(ContractError, match=r"dvc\.yaml: no stages"):
-        reproduction.stages_in(tmp_path)
+        stages.stages_in(tmp_path)

@@ -17,19 +17,6 @@ from regatta.adjudicate.adjudication import (
 from regatta.adjudicate.sheets import csv_sheet, read_sheet, xlsx_sheet
 
 __all__ = [
-    "ANSWERS",
-    "QUESTIONS",
-    "REASONS",
-    "check_grid",
-    "csv_sheet",
-    "draw_sample",
-    "instructions",
-    "read_key",
-    "read_sheet",
-    "report",
-    "representation",
-    "representation_line",
-    "score_sheet",
-    "texts",
-    "xlsx_sheet",
-]
+    "ANSWERS", "QUESTIONS", "REASONS", "check_grid", "csv_sheet", "draw_sample", "instructions", "read_key", "read_sheet",
+    "report", "representation", "representation_line", "score_sheet", "texts", "xlsx_sheet"
+]  # fmt: skip

@@ -12,9 +12,10 @@ import zipfile
 from pathlib import Path
 from types import ModuleType
 
+from regatta.archive.pins import MANIFEST
 from regatta_lib import instruments, measures, reproduce
 from regatta_lib.base import ZIP_DATE, Contract, manifest_text, read_manifest, yaml_value
-from regatta_lib.reproduce import MANIFEST, PINS
+from regatta_lib.reproduce import PINS
 
 CROISSANT = "http://mlcommons.org/croissant/1.1"
 TABLES = {

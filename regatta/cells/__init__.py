@@ -2,9 +2,4 @@
 
 from regatta.cells.check import FROZEN, freeze, scaffold, violations
 
-__all__ = [
-    "FROZEN",
-    "freeze",
-    "scaffold",
-    "violations",
-]
+__all__ = ["FROZEN", "freeze", "scaffold", "violations"]

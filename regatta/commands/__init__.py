@@ -3,8 +3,4 @@
 from regatta.commands.root import app, main
 from regatta.commands.terminal import table_text
 
-__all__ = [
-    "app",
-    "main",
-    "table_text",
-]
+__all__ = ["app", "main", "table_text"]

@@ -1,4 +1,4 @@
-"""``regatta site`` and ``regatta archive``: what is made for readers and for the shelf."""
+"""``regatta site``, ``archive`` and ``pin``: what is made for readers and for the shelf, and what is pinned."""
 
 from pathlib import Path
 from typing import Annotated
@@ -24,13 +24,22 @@ def archive() -> None:
     """Write the metadata of the archive, and the archive itself as dist/regatta-VERSION.zip: the same bytes on every run."""
     from regatta import archive
     from regatta_lib.base import sha256
-    from regatta_lib.reproduce import check_pins, tracked_files
 
-    check_pins(paths.ROOT)
+    archive.check_pins(paths.ROOT)
     for name, text in archive.metadata_texts(paths.ROOT).items():
         write_atomic(paths.ROOT / name, text)
     top = f"regatta-{archive.citation(paths.ROOT)['version']}"
-    names = tracked_files(paths.ROOT)
+    names = archive.tracked_files(paths.ROOT)
     content = archive.zipped(paths.ROOT, names, top)
     write_atomic(paths.ROOT / "dist" / f"{top}.zip", content)
     typer.echo(f"dist/{top}.zip: {len(names) + 1:,} files, {len(content):,} bytes, SHA-256 {sha256(content)}")
+
+
+def pin() -> None:
+    """Write data/reference/SHA256SUMS anew, after a reviewed change of what it covers."""
+    from regatta import archive
+    from regatta_lib.reproduce import PINS
+
+    text = archive.pinned_manifest(paths.ROOT)
+    write_atomic(paths.ROOT / PINS, text)
+    typer.echo(f"{PINS}: {len(text.splitlines())} files")

@@ -2,7 +2,7 @@
 
 import typer
 
-from regatta.commands import adjudicate, cells, exchange, own_suite, publication, study
+from regatta.commands import adjudicate, cells, exchange, own_suite, pipeline, publication, release, study
 from regatta_lib import __main__ as library
 
 app = typer.Typer(
@@ -12,12 +12,13 @@ app = typer.Typer(
     help="Measure test suites for enterprise agents, and reproduce the study that did.",
 )
 app.add_typer(library.app)
-app.add_typer(adjudicate.group, name="adjudicate")
-app.command()(publication.site)
-app.command()(publication.archive)
-app.add_typer(cells.group, name="cell")
-for command in (study.cost, study.run, own_suite.evaluate, study.smoke, study.pack):
+for command in (pipeline.reproduce, pipeline.publish, publication.pin, publication.site, publication.archive):
     app.command()(command)
+for command in (study.cost, study.run, study.smoke, study.pack, own_suite.evaluate):
+    app.command()(command)
+app.command("import")(release.import_release)
+app.add_typer(adjudicate.group, name="adjudicate")
+app.add_typer(cells.group, name="cell")
 app.add_typer(exchange.group, name="exchange")
 
 

@@ -4,13 +4,6 @@ from regatta.own_suite.evaluation import NO_PASS_MARK, alarm_lines, case_lines, 
 from regatta.own_suite.importers import mapping_of, read_suite
 
 __all__ = [
-    "NO_PASS_MARK",
-    "alarm_lines",
-    "case_lines",
-    "gap_lines",
-    "mapping_of",
-    "read_suite",
-    "scenarios",
-    "shown_vector",
-    "vector",
-]
+    "NO_PASS_MARK", "alarm_lines", "case_lines", "gap_lines", "mapping_of", "read_suite", "scenarios", "shown_vector",
+    "vector"
+]  # fmt: skip

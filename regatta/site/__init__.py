@@ -2,6 +2,4 @@
 
 from regatta.site.pages import build
 
-__all__ = [
-    "build",
-]
+__all__ = ["build"]

@@ -1,15 +1,22 @@
 """The record of the released study: its five tables, one row type and one file contract each (design constants of §V-A)."""
 
+from pathlib import Path
 from typing import Annotated
 
+import pandas as pd
 from pydantic import Field
 from pydantic.dataclasses import dataclass
 
 from regatta_lib.base import (
+    CELLS,
+    GENERATORS,
     LAZY,
+    REPLICATIONS,
+    STRATEGIES,
     AdversarialCategory,
     Binary,
     Contract,
+    ContractError,
     FaultId,
     ItemId,
     Name,
@@ -17,7 +24,12 @@ from regatta_lib.base import (
     Stage,
     Strategy,
     SuiteId,
+    suite_id,
 )
+
+# The public release that the record was imported from.
+REPOSITORY = "frank-luongt/faos-research"
+COMMIT = "5b9516c366ebffa37a0064aef4460c27b1a1a643"
 
 
 @dataclass(frozen=True, config=LAZY)
@@ -82,3 +94,22 @@ RECORD = {
     "specificity": SPECIFICITY,
     "adversarial": ADVERSARIAL,
 }
+
+
+def read_record(folder: Path) -> dict[str, pd.DataFrame]:
+    """Read and check the five record tables, and that each row belongs to one of the 180 suites."""
+    record = {name: contract.read(folder / f"{name}.csv") for name, contract in RECORD.items()}
+    suites = record["suites"]
+    expected = pd.MultiIndex.from_product([GENERATORS, STRATEGIES, CELLS, REPLICATIONS])
+    ids = [suite_id(*combination) for combination in expected]
+    for name, frame in record.items():
+        strangers = sorted(set(frame["suite_id"].unique()) ^ set(ids))
+        if strangers:
+            raise ContractError(
+                f"{folder / name}.csv: {strangers[0]}: suite missing or unknown, expected the {len(ids)} of the study"
+            )
+    names = suites[["generator", "strategy", "cell", "replication"]].itertuples(index=False)
+    for suite, combination in zip(suites["suite_id"], names, strict=True):
+        if suite != suite_id(*combination):
+            raise ContractError(f"{folder / 'suites.csv'}: {suite}: its columns say {suite_id(*combination)}")
+    return record

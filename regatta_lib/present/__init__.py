@@ -6,14 +6,6 @@ from regatta_lib.present.figures import figure1, figure2, save
 from regatta_lib.present.report import numbers, numbers_text, pdf
 
 __all__ = [
-    "cost_by_quality",
-    "difficulty_curve",
-    "execution_profiles",
-    "figure1",
-    "figure2",
-    "figure_audit",
-    "numbers",
-    "numbers_text",
-    "pdf",
-    "save",
-]
+    "cost_by_quality", "difficulty_curve", "execution_profiles", "figure1", "figure2", "figure_audit", "numbers",
+    "numbers_text", "pdf", "save"
+]  # fmt: skip

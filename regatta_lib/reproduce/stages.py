@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from regatta_lib.base import ContractError, Params, paths, read_params, write_atomic
+from regatta_lib.base import ContractError, Params, paths, read_params, write_atomic, yaml_value
 
 if TYPE_CHECKING:
     import nbformat
@@ -126,3 +126,23 @@ def run_stage(stage: str, params_file: Path = paths.PARAMS) -> Path:
         raise StageError(f"{source}: cell {error.exec_count}: {error.ename}: {error.evalue}") from None
     write_atomic(target, canonical(executed))
     return target
+
+
+def stages_in(root: Path) -> dict[str, dict]:
+    """The stages of dvc.yaml, as it states them. Raises ContractError if it states none."""
+    found = yaml_value(root / "dvc.yaml")
+    stages = found.get("stages") if isinstance(found, dict) else None
+    if not isinstance(stages, dict) or not all(isinstance(stage, dict) for stage in stages.values()):
+        raise ContractError(f"{root / 'dvc.yaml'}: no stages, expected a mapping 'stages' of name to stage")
+    return stages
+
+
+def outputs_of(stage: dict) -> list[str]:
+    """The outputs and metrics of a stage, as paths below the root."""
+    declared = [entry for kind in ("outs", "metrics") for entry in stage.get(kind, [])]
+    return [entry if isinstance(entry, str) else next(iter(entry)) for entry in declared]
+
+
+def pipeline_outputs(root: Path) -> list[str]:
+    """The outputs and metrics of all stages of dvc.yaml, and dvc.lock itself, as paths below the root, sorted."""
+    return sorted({"dvc.lock", *(name for stage in stages_in(root).values() for name in outputs_of(stage))})

@@ -17,11 +17,9 @@ from pydantic.dataclasses import dataclass as validated
 from regatta_lib import instruments, measures, stats
 from regatta_lib.base import LAZY, Contract, ContractError, csv_text, file_text, read_manifest, read_params, sha256
 from regatta_lib.reproduce import published, reference
-from regatta_lib.reproduce.pins import PINS, in_pinned_folders
 from regatta_lib.reproduce.published import RECONSTRUCTED_TABLES
 from regatta_lib.reproduce.reference import REFERENCE_VALUES
-from regatta_lib.reproduce.release import read_record
-from regatta_lib.reproduce.reproduction import pipeline_outputs
+from regatta_lib.reproduce.stages import pipeline_outputs
 
 
 @validated(frozen=True, config=LAZY)
@@ -36,6 +34,8 @@ class CheckResult:
 
 REPORT = Contract(CheckResult, ("key",))
 
+PINS = "data/reference/SHA256SUMS"
+PINNED_FOLDERS = ("data/instruments", "data/record", "data/reference")
 GROUPS = {
     "sha256": "pinned files",
     "reference": "reference values",
@@ -69,6 +69,13 @@ def _compare(group: str, key: str, expected: str, found: str, source: str) -> Ch
     return Check(group, key, expected, found, source, expected == found)
 
 
+def in_pinned_folders(root: Path) -> set[str]:
+    """Every file below the folders of which all is pinned, but hidden files and the manifest of the pins itself."""
+    below = (path for folder in PINNED_FOLDERS for path in (root / folder).rglob("*"))
+    names = {path.relative_to(root).as_posix() for path in below if path.is_file() and path.name[0] != "."}
+    return names - {PINS}
+
+
 def pinned_files(root: Path) -> Iterator[Check]:
     """Every file that SHA256SUMS lists has the digest it lists, and everything that must be listed is.
 
@@ -97,7 +104,7 @@ def recompute(root: Path) -> dict[str, pd.DataFrame]:
     bootstrap = stats.Bootstrap(params.seed, params.resamples, params.level)
     index = instruments.INDEX.read(root / "data/instruments/index.csv")
     audited = instruments.AUDIT.read(root / "data/instruments/audit.csv")
-    record = read_record(root / "data/record")
+    record = measures.read_record(root / "data/record")
     replayed = measures.replay(record)
     suites = measures.suite_scores(replayed)
     pairs = measures.stage_pairs(replayed, index)

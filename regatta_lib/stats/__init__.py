@@ -20,30 +20,8 @@ from regatta_lib.stats.resampling import (
 )
 
 __all__ = [
-    "CELLS",
-    "CLAIMS",
-    "Bootstrap",
-    "adjudication",
-    "adjusted_p",
-    "basic_interval",
-    "bca_interval",
-    "check",
-    "cohen_kappa",
-    "compare_judges",
-    "exact_interval",
-    "exact_mcnemar",
-    "kendall_tau",
-    "monte_carlo_p",
-    "parse",
-    "percent_agreement",
-    "percentile_interval",
-    "probes",
-    "rater_agreement",
-    "readings",
-    "resampled_sums",
-    "rescaled_weights",
-    "seeded",
-    "spearman",
-    "stage_coefficients",
-    "tables_with_kappa",
-]
+    "CELLS", "CLAIMS", "Bootstrap", "adjudication", "adjusted_p", "basic_interval", "bca_interval", "check", "cohen_kappa",
+    "compare_judges", "exact_interval", "exact_mcnemar", "kendall_tau", "monte_carlo_p", "parse", "percent_agreement",
+    "percentile_interval", "probes", "rater_agreement", "readings", "resampled_sums", "rescaled_weights", "seeded",
+    "spearman", "stage_coefficients", "tables_with_kappa"
+]  # fmt: skip

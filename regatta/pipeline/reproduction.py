@@ -11,31 +11,12 @@ from multiprocessing import get_context
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from regatta_lib.base import ContractError, paths, sha256, write_atomic, yaml_value
+from regatta_lib.base import ContractError, paths, sha256, write_atomic
+from regatta_lib.reproduce import outputs_of, pipeline_outputs, run_stage, stages_in
 
 MISSING = "missing"
 WORKERS = 2
 OWN = "python -m regatta_lib stage "
-
-
-def stages_in(root: Path) -> dict[str, dict]:
-    """The stages of dvc.yaml, as it states them. Raises ContractError if it states none."""
-    found = yaml_value(root / "dvc.yaml")
-    stages = found.get("stages") if isinstance(found, dict) else None
-    if not isinstance(stages, dict) or not all(isinstance(stage, dict) for stage in stages.values()):
-        raise ContractError(f"{root / 'dvc.yaml'}: no stages, expected a mapping 'stages' of name to stage")
-    return stages
-
-
-def outputs_of(stage: dict) -> list[str]:
-    """The outputs and metrics of a stage, as paths below the root."""
-    declared = [entry for kind in ("outs", "metrics") for entry in stage.get(kind, [])]
-    return [entry if isinstance(entry, str) else next(iter(entry)) for entry in declared]
-
-
-def pipeline_outputs(root: Path) -> list[str]:
-    """The outputs and metrics of all stages of dvc.yaml, and dvc.lock itself, as paths below the root, sorted."""
-    return sorted({"dvc.lock", *(name for stage in stages_in(root).values() for name in outputs_of(stage))})
 
 
 def committed_files(root: Path) -> list[str]:
@@ -111,8 +92,6 @@ def run_command(command: str, root: Path) -> int:
     if root != paths.ROOT or not command.startswith(OWN):
         environment = os.environ | {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
         return subprocess.run(command, shell=True, cwd=root, env=environment).returncode
-    from regatta_lib.reproduce.stages import run_stage
-
     name = command.removeprefix(OWN)
     print(f"stage {name}", flush=True)
     try:

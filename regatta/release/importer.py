@@ -1,4 +1,4 @@
-"""The public release of the historical study: import its figures into ``data/record`` and read them back.
+"""The public release of the historical study: import its figures into ``data/record``.
 
 The release holds verdicts and scores but no scenario text, no agent answer and no judge rationale. Only figures,
 identifiers and 0/1 verdicts are carried over; its files and sentences are not.
@@ -10,12 +10,9 @@ from pathlib import Path
 
 import pandas as pd
 
-from regatta_lib import base
-from regatta_lib.base import GENERATORS, REPLICATIONS, ContractError, csv_text, sha256, suite_id
+from regatta_lib.base import ContractError, csv_text, sha256, suite_id
 from regatta_lib.measures import RECORD
 
-REPOSITORY = "frank-luongt/faos-research"
-COMMIT = "5b9516c366ebffa37a0064aef4460c27b1a1a643"
 SHA256 = {
     "results/coverage_results.json": "e136ef6e4ed47623c8cfc6f337eef55e64fb40e1699dda0ac1ab55cfa8c9f276",
     "results/coverage_results_gemma_4_26b_a4b_it.json": "a7ef03de39c655efe46fe149f8b37a03135139912739f009ea3b51c1609704b1",
@@ -133,22 +130,3 @@ def record_tables(folder: Path) -> dict[str, str]:
         frame = contract.frame(ordered.where(ordered.notna(), None).to_dict("records"), Path(f"{name}.csv"))
         texts[f"{name}.csv"] = csv_text(frame)
     return texts
-
-
-def read_record(folder: Path) -> dict[str, pd.DataFrame]:
-    """Read and check the five record tables, and that each row belongs to one of the 180 suites."""
-    record = {name: contract.read(folder / f"{name}.csv") for name, contract in RECORD.items()}
-    suites = record["suites"]
-    expected = pd.MultiIndex.from_product([GENERATORS, base.STRATEGIES, base.CELLS, REPLICATIONS])
-    ids = [suite_id(*combination) for combination in expected]
-    for name, frame in record.items():
-        strangers = sorted(set(frame["suite_id"].unique()) ^ set(ids))
-        if strangers:
-            raise ContractError(
-                f"{folder / name}.csv: {strangers[0]}: suite missing or unknown, expected the {len(ids)} of the study"
-            )
-    names = suites[["generator", "strategy", "cell", "replication"]].itertuples(index=False)
-    for suite, combination in zip(suites["suite_id"], names, strict=True):
-        if suite != suite_id(*combination):
-            raise ContractError(f"{folder / 'suites.csv'}: {suite}: its columns say {suite_id(*combination)}")
-    return record

@@ -1,9 +1,10 @@
-"""What is pinned by digest: the manifest data/reference/SHA256SUMS, what must stand in it, and how it is written."""
+"""What belongs to the archive, and the digests that pin it: data/reference/SHA256SUMS, written and checked."""
 
 import subprocess
 from pathlib import Path
 
 from regatta_lib.base import ContractError, manifest_text, read_manifest, sha256
+from regatta_lib.reproduce import PINS, in_pinned_folders
 
 MANIFEST = "MANIFEST.sha256"
 
@@ -40,14 +41,3 @@ def check_pins(root: Path) -> None:
     for name, digest in read_manifest(root / PINS).items():
         if not (root / name).is_file() or sha256((root / name).read_bytes()) != digest:
             raise ContractError(f"{root / name}: not the file pinned in {PINS}; after a reviewed change run 'make pin'")
-
-
-PINS = "data/reference/SHA256SUMS"
-PINNED_FOLDERS = ("data/instruments", "data/record", "data/reference")
-
-
-def in_pinned_folders(root: Path) -> set[str]:
-    """Every file below the folders of which all is pinned, but hidden files and the manifest of the pins itself."""
-    below = (path for folder in PINNED_FOLDERS for path in (root / folder).rglob("*"))
-    names = {path.relative_to(root).as_posix() for path in below if path.is_file() and path.name[0] != "."}
-    return names - {PINS}
