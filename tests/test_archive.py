@@ -14,7 +14,7 @@ import pytest
 
 from regatta.archive import MANIFEST, bundle, check_pins, tracked_files
 from regatta.pipeline import reproduction
-from regatta_lib.base import ContractError, contracts, paths, read_manifest
+from regatta_lib.base import ContractError, paths, read_manifest
 from regatta_lib.present import report
 from regatta_lib.reproduce import PINS
 
@@ -182,8 +182,9 @@ def test_the_citation_file_is_sound_and_keeps_the_original_study_apart():
         assert {"type", "title", "authors"} <= set(entry)
 
 
-def test_contracts_and_tables_agree():
-    assert all(contract in vars(contracts).values() for contract in bundle.TABLES.values())
+@pytest.mark.parametrize("name", bundle.TABLES)
+def test_a_described_table_keeps_its_contract(name):
+    assert len(bundle.TABLES[name].read(paths.ROOT / name)) > 0
 
 
 def test_every_file_of_the_badge_checklist_exists(names):

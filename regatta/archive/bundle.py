@@ -11,10 +11,11 @@ import re
 import zipfile
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 from regatta.archive.pins import MANIFEST
 from regatta_lib import instruments, measures, reproduce
-from regatta_lib.base import ZIP_DATE, Contract, manifest_text, read_manifest, yaml_value
+from regatta_lib.base import ZIP_DATE, Contract, ContractError, manifest_text, read_manifest, yaml_value
 from regatta_lib.reproduce import PINS
 
 CROISSANT = "http://mlcommons.org/croissant/1.1"
@@ -61,9 +62,12 @@ PARTS = {
 }
 
 
-def citation(root: Path) -> dict:
-    """CITATION.cff as a dictionary."""
-    return yaml_value(root / "CITATION.cff")
+def citation(root: Path) -> dict[str, Any]:
+    """CITATION.cff as a dictionary. Raises ContractError if it is none."""
+    found = yaml_value(root / "CITATION.cff")
+    if not isinstance(found, dict):
+        raise ContractError(f"{root / 'CITATION.cff'}: found {type(found).__name__}, expected a mapping")
+    return found
 
 
 def zipped(root: Path, names: list[str], top: str) -> bytes:
@@ -132,7 +136,7 @@ def record_set(library: ModuleType, context: object, root: Path, name: str, cont
         ctx=context,
         id=title,
         name=title,
-        description=" ".join(contract.row.__doc__.split()),
+        description=" ".join((contract.row.__doc__ or "").split()),
         key=[f"{title}/{column}" for column in contract.key],
         fields=[
             library.Field(

@@ -1,5 +1,7 @@
 """The command line ``regatta``: the library's own commands, and those of the application."""
 
+from collections.abc import Callable
+
 import typer
 
 from regatta.commands import adjudicate, cells, exchange, own_suite, pipeline, publication, release, study
@@ -12,11 +14,21 @@ app = typer.Typer(
     help="Measure test suites for enterprise agents, and reproduce the study that did.",
 )
 app.add_typer(library.app)
-for command in (pipeline.reproduce, pipeline.publish, publication.pin, publication.site, publication.archive):
-    app.command()(command)
-for command in (study.cost, study.run, study.smoke, study.pack, own_suite.evaluate):
-    app.command()(command)
-app.command("import")(release.import_release)
+COMMANDS: dict[str, Callable[..., None]] = {
+    "reproduce": pipeline.reproduce,
+    "publish": pipeline.publish,
+    "pin": publication.pin,
+    "site": publication.site,
+    "archive": publication.archive,
+    "cost": study.cost,
+    "run": study.run,
+    "smoke": study.smoke,
+    "pack": study.pack,
+    "evaluate": own_suite.evaluate,
+    "import": release.import_release,
+}
+for name, command in COMMANDS.items():
+    app.command(name)(command)
 app.add_typer(adjudicate.group, name="adjudicate")
 app.add_typer(cells.group, name="cell")
 app.add_typer(exchange.group, name="exchange")

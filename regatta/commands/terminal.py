@@ -29,9 +29,10 @@ def table_text(frame: "pd.DataFrame", title: str, missing: str = "–", digits: 
         table.add_column(Text(str(name)), justify="left" if text else "right", no_wrap=True)
     for row in zip(*columns.values(), strict=True):
         table.add_row(*(Text(_cell(value, missing, digits)) for value in row))
-    console = Console(file=StringIO(), width=WIDTH, height=1, color_system=None, legacy_windows=False)
+    screen = StringIO()
+    console = Console(file=screen, width=WIDTH, height=1, color_system=None, legacy_windows=False)
     console.print(table)
-    lines = [line.rstrip() for line in console.file.getvalue().splitlines()]
+    lines = [line.rstrip() for line in screen.getvalue().splitlines()]
     return "\n".join([title, *lines])
 
 

@@ -4,7 +4,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
-from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from contextlib import contextmanager
 from graphlib import TopologicalSorter
 from multiprocessing import get_context
@@ -116,7 +116,8 @@ def run_pipeline(root: Path) -> None:
     made = [name for stage in stages.values() for name in outputs_of(stage)]
     executed = [path.relative_to(root).as_posix() for path in (root / "notebooks/executed").glob("*.ipynb")]
     with set_aside(root, [*made, *executed]), ProcessPoolExecutor(WORKERS, get_context("spawn")) as pool:
-        ready, running = [], {}
+        ready: list[str] = []
+        running: dict[Future[int], str] = {}
         while order.is_active():
             ready += order.get_ready()
             ready.sort(key=lambda name: (-length[name], name))

@@ -6,7 +6,7 @@ Papermill and Jupyter are imported where a stage runs: they take seconds, and ve
 import ast
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from regatta_lib.base import ContractError, Params, paths, read_params, write_atomic, yaml_value
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 # jsonschema, which nbformat needs, compiles a grammar of IRIs on import if this optional package is there. That takes
 # 2.6 seconds per stage and notebooks have no IRIs to check; None makes the optional import fail.
-sys.modules.setdefault("rfc3987_syntax", None)
+sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]  # what Python documents for this
 
 KERNEL = "python3"
 
@@ -38,8 +38,8 @@ def declared_parameters(notebook: "nbformat.NotebookNode", path: Path) -> set[st
     except SyntaxError as error:
         problem = f"line {error.lineno}: {error.msg}, expected assignments in Python"
         raise ContractError(f"{path}: the cell tagged 'parameters', {problem}") from None
-    assigned = [node for node in statements if isinstance(node, ast.Assign | ast.AnnAssign)]
-    targets = [target for node in assigned for target in getattr(node, "targets", None) or [node.target]]
+    plain = [target for node in statements if isinstance(node, ast.Assign) for target in node.targets]
+    targets = [*plain, *(node.target for node in statements if isinstance(node, ast.AnnAssign))]
     return {target.id for target in targets if isinstance(target, ast.Name)}
 
 
@@ -91,7 +91,7 @@ def canonical(notebook: "nbformat.NotebookNode") -> str:
             for output in cell.outputs:
                 if output.output_type == "execute_result":
                     output.execution_count = count
-    return nbformat.writes(notebook, version=4).rstrip("\n") + "\n"
+    return str(nbformat.writes(notebook, version=4)).rstrip("\n") + "\n"
 
 
 def run_stage(stage: str, params_file: Path = paths.PARAMS) -> Path:
@@ -128,7 +128,7 @@ def run_stage(stage: str, params_file: Path = paths.PARAMS) -> Path:
     return target
 
 
-def stages_in(root: Path) -> dict[str, dict]:
+def stages_in(root: Path) -> dict[str, dict[str, Any]]:
     """The stages of dvc.yaml, as it states them. Raises ContractError if it states none."""
     found = yaml_value(root / "dvc.yaml")
     stages = found.get("stages") if isinstance(found, dict) else None
@@ -137,7 +137,7 @@ def stages_in(root: Path) -> dict[str, dict]:
     return stages
 
 
-def outputs_of(stage: dict) -> list[str]:
+def outputs_of(stage: dict[str, Any]) -> list[str]:
     """The outputs and metrics of a stage, as paths below the root."""
     declared = [entry for kind in ("outs", "metrics") for entry in stage.get(kind, [])]
     return [entry if isinstance(entry, str) else next(iter(entry)) for entry in declared]
