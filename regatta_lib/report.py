@@ -36,15 +36,6 @@ DIGITS = dict.fromkeys(("mean", "calls", "slope", "position"), 1) | dict.fromkey
 """Decimals by column; all others have two."""
 
 PUBLISHED = "data/reference/published_values.csv"
-DESIGN = ("design/", "audit/", "retest/", "cost/")
-KINDS = {
-    "design": "counts of the design, and products of them",
-    "enumerated": "the number of reference values, which follows our enumeration",
-    "words": "statements in words, as 1 for true",
-    "line": "counts below or above a line that we chose",
-    "measured": "measured results",
-}
-"""Not every recomputed figure is a measurement: what agreement with each kind is worth differs."""
 
 
 @dataclass(frozen=True)
@@ -104,6 +95,7 @@ PILOT = Table("pilot", "data/pilot/summary.csv", ("quantity",), counts=True, bla
 
 TALLIES = (
     Tally("published", PUBLISHED, ("status",)),
+    Tally("published_kind", PUBLISHED, ("kind",)),
     Tally("published_all", PUBLISHED),
     Tally("audit", "data/instruments/audit.csv", ("role", "audit_class")),
     Tally("second", "data/instruments/audit.csv", ("role", "second_class")),
@@ -207,17 +199,6 @@ def settings(root: Path, resamples: int, level: float) -> dict[str, Number]:
     return found | {f"name/{name}": Number(title, f"regatta_lib/records.py: {name}") for name, title in names.items()}
 
 
-def kind_of(row: dict[str, str]) -> str:
-    """What a recomputed printed figure is, see ``KINDS``; a row of ``published_values.csv``."""
-    if row["key"].startswith(DESIGN):
-        return "design"
-    if row["key"] == "availability/reference_values":
-        return "enumerated"
-    if row["how"].startswith("1 if "):
-        return "words"
-    return "line" if "prints no line" in row["how"] else "measured"
-
-
 def derived(root: Path) -> dict[str, Number]:
     """Counts that need more than one column: each says in its source how it is made."""
     tests, audit, items = "data/validity/mcnemar.csv", "data/instruments/audit.csv", "data/validity/items.csv"
@@ -249,8 +230,6 @@ def derived(root: Path) -> dict[str, Number]:
         "readings/missing": (missing.split()[0], f"{readings}: {missing}"),
         "readings/missing_counts": (fits[missing], f"{readings}: {missing}: counts"),
     }
-    for kind, count in Counter(kind_of(row) for row in rows(root, PUBLISHED) if row["status"] == "recomputed").items():
-        found[f"published_kind/{kind}"] = (count, f"{PUBLISHED}: recomputed: {KINDS[kind]}")
     separated = rows(root, separation := "data/validity/separation.csv")
     detection = [float(row["p_adjusted"]) for row in separated if row["measure"] in ("fdr_design", "fdr_execution")]
     place = f"{separation}: fdr_design, fdr_execution: rows"
