@@ -10,6 +10,7 @@ from pydantic.dataclasses import dataclass
 
 from regatta_lib import agreement, arms, holdout, scores, stage_agreement, tables, validity
 from regatta_lib.contracts import Contract
+from regatta_lib.files import ContractError
 from regatta_lib.stats import exact_interval, exact_mcnemar, percentile_interval, seeded
 
 Count = Annotated[int, Field(ge=0)]
@@ -46,41 +47,60 @@ def share(quantity: str, count: int, n: int, unresolved: int, level: float) -> Q
 
 def summary(
     verdicts: pd.DataFrame,
-    second: pd.DataFrame,
-    canaries: pd.DataFrame,
+    second: pd.DataFrame | None,
+    canaries: pd.DataFrame | None,
     index: pd.DataFrame,
     bootstrap: tables.Bootstrap,
 ) -> pd.DataFrame:
     """The quantities of a study with one generator, in the columns of ``Quantity``, sorted by name.
 
-    ``verdicts`` holds the arms joint, control and single, ``second`` the second judge's verdicts on a sample, ``canaries``
-    the items with a planted verdict (columns of ``canaries.CanaryResult``). n counts suites (``suites``), fault–suite
-    pairs (stages, arms, retest), faults (``…/faults``, ``faults_varying``), items (``second_judge/…``) or canaries.
+    ``verdicts`` holds the arm joint and, where the study has them, a second draw of it, control and single; ``second`` the
+    second judge's verdicts on a sample, ``canaries`` the items with a planted verdict (columns of
+    ``canaries.CanaryResult``), each None or empty where there is none. What the study does not have gives no rows. n counts
+    suites (``suites``), fault–suite pairs (stages, arms, retest), faults (``…/faults``, ``faults_varying``), items
+    (``second_judge/…``) or canaries. Raises ContractError for verdicts of several generators.
     """
+    generators = sorted(scores.suite_parts(verdicts["suite_id"])["generator"].unique())
+    if len(generators) != 1:
+        raise ContractError(f"verdicts: {len(generators)} generators ({', '.join(generators)}), expected 1")
     level, suites = bootstrap.level, verdicts["suite_id"].nunique()
     known = int(verdicts["value"].notna().sum())
-    alarms = arms.false_alarms(verdicts, level)
-    totals = [int(alarms[column].sum()) for column in ("alarms", "faults", "unresolved")]
+    present = set(verdicts.loc[verdicts["judge"] == "execution", "arm"])
     rows = [
         Quantity("suites", suites, None, None, suites, suites, 0),
         Quantity("verdicts", len(verdicts), None, None, len(verdicts), known, len(verdicts) - known),
-        share("false_alarms", *totals, level),
-        share("canaries_held", int(canaries["held"].sum()), len(canaries), 0, level),
         *_stages(scores.stage_pairs(verdicts, index), bootstrap),
-        *_retest(stage_agreement.repeated_execution(verdicts, bootstrap).to_dict("records")[0], level),
-        *_effect("mutation_effect", arms.arm_pairs(verdicts, "joint", "control"), "control", bootstrap),
-        *_effect("interaction", arms.arm_pairs(verdicts, "joint", "single"), "single", bootstrap),
     ]
-    for row in second_judge(verdicts, second, bootstrap).to_dict("records"):
-        rows += _judges(row, level)
+    for found in stage_agreement.repeated_execution(verdicts, bootstrap).to_dict("records"):
+        rows += _retest(found, level)
+    if "control" in present:
+        rows.append(_false_alarms(arms.false_alarms(verdicts, level), level))
+    for name, other in (("mutation_effect", "control"), ("interaction", "single")):
+        if other in present:
+            rows += _effect(name, arms.arm_pairs(verdicts, "joint", other), other, bootstrap)
+    if canaries is not None and len(canaries):
+        rows.append(share("canaries_held", int(canaries["held"].sum()), len(canaries), 0, level))
+    if second is not None and len(second):
+        for row in second_judge(verdicts, second, bootstrap).to_dict("records"):
+            rows += _judges(row, level)
     table = pd.DataFrame([vars(row) for row in rows])[SUMMARY.columns].astype({"count": "Int64"})
     return table.sort_values("quantity", ignore_index=True)
 
 
+def _false_alarms(by_suite: pd.DataFrame, level: float) -> Quantity:
+    """The false alarms of all suites, from ``arms.false_alarms``."""
+    return share("false_alarms", *(int(by_suite[column].sum()) for column in ("alarms", "faults", "unresolved")), level)
+
+
 def _stages(pairs: pd.DataFrame, bootstrap: tables.Bootstrap) -> list[Quantity]:
-    """Both rates, agreement against pooled chance, and the per-fault margin where it is not 0 by construction."""
+    """Both rates, agreement against pooled chance, and the per-fault margin where it is not 0 by construction.
+
+    Only the rates and the agreement, without values, where no pair is resolved.
+    """
     known = pairs.dropna(subset=["design", "execution"])
     missing = len(pairs) - len(known)
+    if known.empty:
+        return [share(name, 0, 0, missing, bootstrap.level) for name in ("fdr_design", "fdr_execution", "stage_agreement")]
     found = tables.table3(pairs, tables.resampled_counts(pairs, bootstrap), bootstrap.level).to_dict("records")[0]
     n, level = found["pairs"], bootstrap.level
     counts = validity.bootstrap_counts(pairs, seeded(bootstrap.seed, "pilot/pooled_margin"), bootstrap.resamples)
@@ -102,7 +122,7 @@ def _stages(pairs: pd.DataFrame, bootstrap: tables.Bootstrap) -> list[Quantity]:
 def _retest(found: dict, level: float) -> list[Quantity]:
     """Both sides of V3 on the pairs that were executed twice."""
     n, missing = found["pairs"], found["unresolved"]
-    stages, executions = (round(found[name] * n) for name in ("stage_agreement", "retest_agreement"))
+    stages, executions = (round(found[name] * n) if n else 0 for name in ("stage_agreement", "retest_agreement"))
     return [
         share("retest_agreement", executions, n, missing, level),
         share("retest_stage_agreement", stages, n, missing, level),
@@ -171,8 +191,9 @@ def seen_and_unseen(
 
     ``withheld`` names the regulations withheld from each suite, {suite: keys}; suites with none are left out. ``mappings``
     are the cells' ``instruments.read_mapping``. Columns: suite_id (``all`` for the sum), knowledge, n, covered,
-    unresolved, rc (covered over resolved; missing where there are none).
+    unresolved, rc (covered over resolved; missing where there are none). Empty if nothing was withheld from any suite.
     """
+    columns = ["suite_id", "knowledge", "n", "covered", "unresolved", "rc"]
     reduced = scores.targets(verdicts[verdicts["judge"] == "coverage"]).assign(
         cell=lambda frame: scores.suite_parts(frame["suite_id"])["cell"]
     )
@@ -181,8 +202,9 @@ def seen_and_unseen(
         if withheld[suite]:
             covered = {row.target: None if pd.isna(row.value) else int(row.value) for row in part.itertuples()}
             parts.append(holdout.seen_unseen(covered, mappings[cell], withheld[suite]).assign(suite_id=suite))
+    if not parts:
+        return pd.DataFrame(columns=columns)
     table = pd.concat(parts, ignore_index=True)
     total = table.groupby("knowledge", sort=False)[["n", "covered", "unresolved"]].sum().reset_index()
     total = total.assign(suite_id="all", rc=total["covered"] / (total["n"] - total["unresolved"]).replace(0, np.nan))
-    columns = ["suite_id", "knowledge", "n", "covered", "unresolved", "rc"]
     return pd.concat([table.astype({"rc": float}), total])[columns].reset_index(drop=True)
