@@ -144,7 +144,8 @@ class AuditRow:
     """One row of ``audit.csv``: the final verdict on an item, the rule in force, and who said what on the way.
 
     ``category`` is a requirement's kind or a fault's category. ``auditor`` is the step of the audit that decided;
-    ``agreed`` compares the first two, who worked apart. ``sources`` is ``tier: title <address>``, joined by `` | ``.
+    ``agreed`` compares the first two, who worked apart; ``listed_last`` is the class of that of their views which the third
+    reader saw second. ``sources`` is ``tier: title <address>``, joined by `` | ``.
     """
 
     cell: Name
@@ -166,6 +167,7 @@ class AuditRow:
     second_class: AuditClass | None
     agreed: Literal["yes", "no"] | None
     adjudicated_class: AuditClass | None
+    listed_last: AuditClass | None
     recheck_class: AuditClass | None
     adjudication: Line | None
 

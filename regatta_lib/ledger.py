@@ -45,6 +45,7 @@ def audit_rows(cell: str, root: Path = paths.INSTRUMENTS) -> list[dict[str, obje
                 "second_class": second,
                 "agreed": None if second is None else "yes" if second == classes["first"] else "no",
                 "adjudicated_class": classes.get("adjudicated"),
+                "listed_last": adjudicated.listed_last if adjudicated else None,
                 "recheck_class": classes.get("recheck"),
                 "adjudication": adjudicated.reason if adjudicated else None,
             }

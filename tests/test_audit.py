@@ -72,6 +72,9 @@ def test_all_verdicts_and_the_reason_are_kept_where_the_auditors_differ(table):
     assert len(differ) == 23
     assert differ["adjudicated_class"].notna().all() and differ["adjudication"].notna().all()
     assert table[table["agreed"] == "yes"]["adjudicated_class"].isna().all()
+    assert table[table["agreed"] == "yes"]["listed_last"].isna().all()
+    listed = [max(pair) for pair in zip(differ["first_class"], differ["second_class"], strict=True)]
+    assert differ["listed_last"].tolist() == listed, "the views stood in alphabetical order, docs/instruments.md says"
     last = table["recheck_class"].fillna(table["adjudicated_class"]).fillna(table["first_class"])
     assert (table["audit_class"] == last).all()
     assert (table["reviewer_status"] == "AI review only").all()

@@ -11,7 +11,7 @@ import pytest
 import typst
 from ruamel.yaml import YAML
 
-from regatta_lib import contracts, paths, published, report
+from regatta_lib import consistency, contracts, paths, published, report
 from regatta_lib.contracts import ContractError
 from regatta_lib.params import read_params
 
@@ -176,10 +176,47 @@ def reworded(path, columns):
     path.write_text(contracts.csv_text(table), encoding="utf-8")
 
 
-def test_no_number_rests_on_the_words_of_how_a_figure_is_recomputed(results, numbers):
-    reworded(results / report.PUBLISHED, ["how"])
+@pytest.mark.parametrize(
+    ("path", "columns"),
+    [
+        (report.PUBLISHED, ["how"]),
+        ("data/consistency/readings.csv", ["reading"]),
+        ("data/instruments/audit.csv", ["finding", "rule", "authority", "sources", "adjudication"]),
+    ],
+)
+def test_no_number_rests_on_the_words_of_a_cell(results, numbers, path, columns):
+    reworded(results / path, columns)
     base = read_params(paths.PARAMS).base
     assert report.numbers(results, base.resamples, base.level) == numbers
+
+
+def test_the_view_that_was_listed_last_is_read_from_its_column(results, numbers):
+    path = results / "data/instruments/audit.csv"
+    table = pd.read_csv(path, dtype=str, keep_default_na=False)
+    chosen = table["listed_last"].ne("") & (table["listed_last"] == table["adjudicated_class"])
+    assert int(numbers["audit/adjudicated_later"].text) == chosen.sum()
+    row = chosen.idxmax()
+    first, second = table.loc[row, ["first_class", "second_class"]]
+    table.loc[row, "listed_last"] = first if table.loc[row, "listed_last"] == second else second
+    path.write_text(contracts.csv_text(table), encoding="utf-8")
+    assert int(report.derived(results)["audit/adjudicated_later"].text) == chosen.sum() - 1
+
+
+def test_the_fewest_executions_and_missing_pairs_are_those_of_the_least_row_that_fits(tmp_path):
+    path = tmp_path / "data/consistency/readings.csv"
+    path.parent.mkdir(parents=True)
+    table = consistency.readings(".536", 180, range(1, 6), range(1, 13))
+    path.write_text(contracts.csv_text(table[::-1]), encoding="utf-8")
+    found = report.fewest(tmp_path)
+    assert {key: number.text for key, number in found.items()} == {
+        "readings/executions": "2",
+        "readings/executions_counts": "193",
+        "readings/missing": "1",
+        "readings/missing_counts": "96",
+    }
+    assert found["readings/executions"].source == "data/consistency/readings.csv: executions = 2"
+    path.write_text(contracts.csv_text(table[table["missing"].isna()]), encoding="utf-8")
+    assert set(report.fewest(tmp_path)) == {"readings/executions", "readings/executions_counts"}
 
 
 def test_the_second_look_of_the_audit_is_counted(numbers):
