@@ -73,6 +73,9 @@ def test_all_verdicts_and_the_reason_are_kept_where_the_auditors_differ(table):
     assert len(differ) == 23
     assert differ["adjudicated_class"].notna().all() and differ["adjudication"].notna().all()
     assert table[table["agreed"] == "yes"]["adjudicated_class"].isna().all()
+    assert table[table["agreed"] == "yes"]["listed_last"].isna().all()
+    listed = [max(pair) for pair in zip(differ["first_class"], differ["second_class"], strict=True)]
+    assert differ["listed_last"].tolist() == listed, "the views stood in alphabetical order, docs/instruments.md says"
     last = table["recheck_class"].fillna(table["adjudicated_class"]).fillna(table["first_class"])
     assert (table["audit_class"] == last).all()
     assert (table["reviewer_status"] == "AI review only").all()
@@ -189,7 +192,7 @@ def test_the_figure_prints_each_count_once(table):
 
 def test_the_type_of_the_figure_is_legible_in_the_report(table):
     notebook = (paths.NOTEBOOKS / "instruments.ipynb").read_text("utf-8")
-    assert f"audit_figure.figure_audit(shares, {WIDTH})" in notebook
+    assert f"present.figure_audit(shares, {WIDTH})" in notebook
     texts = audit_figure.figure_audit(audit.audit_shares(table, printed_figures()), WIDTH).findobj(Text)
     assert min(text.get_fontsize() for text in texts if text.get_text()) * COLUMN / WIDTH > 6
 

@@ -84,6 +84,36 @@ def test_every_answer_and_every_ruling_has_its_place(book, result):
     assert [answer.arm for answer in book[SUITE][0].faults[1].answers] == ["joint", "joint again", "control"]
 
 
+def copied(root, folder, episodes):
+    """The files that the cases of the scripted study are read from, with other episodes."""
+    shutil.copy(root / "params.yaml", folder)
+    for name in ("suites", "verdicts", "instruments"):
+        shutil.copytree(root / "data" / name, folder / "data" / name)
+    (folder / "data/episodes").mkdir()
+    EPISODES.write(episodes, folder / "data/episodes/demo.jsonl")
+    return folder
+
+
+def names(folder):
+    """What the answers to the first scenario and fault are called, in order."""
+    return [answer.arm for answer in casebook.read_cases(folder, "demo")[SUITE][0].faults[0].answers]
+
+
+def test_every_draw_of_an_arm_has_its_name_and_its_place(root, result, tmp_path):
+    joint = [episode for episode in result.episodes if (episode.arm, episode.draw) == ("joint", 1)]
+    later = [replace(episode, draw=draw) for episode in joint for draw in (3, 4)]
+    whole = copied(root, tmp_path, [*result.episodes, *later])
+    assert names(whole) == ["joint", "joint again", "joint 3", "joint 4", "control", "single"]
+
+
+def test_a_draw_may_be_missing(root, result, tmp_path):
+    joint = [episode for episode in result.episodes if (episode.arm, episode.draw) == ("joint", 1)]
+    rest = [episode for episode in result.episodes if episode not in joint]
+    whole = copied(root, tmp_path, [*rest, *(replace(episode, draw=4) for episode in joint)])
+    assert names(whole) == ["joint again", "joint 4", "control", "single"]
+    assert casebook.read_cases(whole, "demo")[SUITE][0].faults[0].stages == ""
+
+
 @pytest.mark.parametrize(
     ("design", "joint", "stages"),
     [(1, 1, "both"), (1, 0, "design"), (0, 1, "execution"), (0, 0, "neither"), (None, 1, ""), (0, None, "")],

@@ -2,6 +2,7 @@
 
 from fractions import Fraction
 
+import pandas as pd
 import pytest
 
 from regatta_lib.base import ContractError, paths
@@ -108,6 +109,14 @@ def test_readings_that_could_give_the_retest_agreement():
         "2 pairs without a verdict": False,
     }
     assert found.loc["2 executions of each pair", "counts"] == "193"
+    assert found["executions"].tolist() == [1, 2, 3, pd.NA, pd.NA]
+    assert found["missing"].tolist() == [pd.NA, pd.NA, pd.NA, 1, 2]
+    assert found["n"].tolist() == [180, 360, 540, 179, 178]
+
+
+def test_one_kind_of_reading_may_be_left_out():
+    found = consistency.readings(".536", 180, range(1, 3), range(1, 1))
+    assert found["n"].tolist() == [180, 360] and found["missing"].isna().all()
 
 
 def test_a_wrong_sum_is_inconsistent(claims):

@@ -12,13 +12,13 @@ import typst
 from historical import suite, table, the_index, verdict
 from scripted_study import Recorded, sides, study
 
-from regatta_lib.base import Role, paths
-from regatta_lib.instruments import reading
+from regatta_lib.base import ContractError, Role, paths
+from regatta_lib.instruments import read_mapping, reading
 from regatta_lib.measures import VERDICTS
 from regatta_lib.models import transcripts
 from regatta_lib.present import report
 from regatta_lib.stats import Bootstrap, resampling
-from regatta_lib.studies import pilot, runs, store, verdict_table
+from regatta_lib.studies import canary_table, pilot, runs, store, verdict_table
 
 BOOTSTRAP = Bootstrap(seed=1, resamples=1_000, level=0.95)
 
@@ -144,6 +144,13 @@ def test_coverage_by_what_was_withheld():
     assert shown.loc[("all", "unmapped")].tolist() == [2, 0, 0, 0]
 
 
+def test_coverage_where_nothing_was_withheld():
+    verdicts = table([verdict(suite(1), "coverage", "IN-01", "", 1)])
+    shown = pilot.seen_and_unseen(verdicts, {suite(1): []}, {"us_insurance": {"a": ["IN-01"]}})
+    assert shown.empty
+    assert shown.columns.tolist() == ["suite_id", "knowledge", "n", "covered", "unresolved", "rc"]
+
+
 def test_the_withheld_rules_of_the_pilot():
     manifests = pd.read_json(paths.SUITES / "demo-manifests.jsonl", lines=True).set_index("suite_id")
     mappings = {cell: reading.read_mapping(cell) for cell in ("us_insurance", "vn_banking")}
@@ -204,6 +211,99 @@ def test_intervals_hold_their_value(found):
     for quantity in ("mutation_effect", "interaction", "retest_excess", "pooled_margin", "second_judge/design"):
         row = found.loc[quantity]
         assert row["low"] <= row["value"] <= row["high"], quantity
+
+
+WITHOUT = {
+    "retest": ("retest_",),
+    "control": ("mutation_effect", "false_alarms"),
+    "single": ("interaction",),
+    "second judge": ("second_judge/",),
+    "canaries": ("canaries_held",),
+}
+
+
+def reduced(parts):
+    """The quantities of the constructed study without some of its parts, by name."""
+    verdicts, second, canaries = constructed(), constructed(), CANARIES
+    for part in parts:
+        if part == "retest":
+            verdicts = verdicts[verdicts["draw"] == 1]
+        elif part in ("control", "single"):
+            verdicts = verdicts[verdicts["arm"] != part]
+        elif part == "second judge":
+            second = None
+        else:
+            canaries = None
+    return pilot.summary(verdicts, second, canaries, the_index(), BOOTSTRAP).set_index("quantity")
+
+
+@pytest.mark.parametrize("parts", [*([part] for part in WITHOUT), list(WITHOUT)], ids=[*WITHOUT, "all of them"])
+def test_what_a_study_does_not_have_gives_no_rows_and_changes_no_other(parts, tmp_path):
+    whole, found = reduced([]), reduced(parts)
+    gone = tuple(prefix for part in parts for prefix in WITHOUT[part])
+    assert set(whole.index) - set(found.index) == {name for name in whole.index if name.startswith(gone)} != set()
+    changed = ["verdicts", *(name for name in whole.index if name.startswith("second_judge/"))]
+    kept = [name for name in found.index if name not in changed]
+    pd.testing.assert_frame_equal(found.loc[kept], whole.loc[kept])
+    pilot.SUMMARY.write(found.reset_index(), tmp_path / "summary.csv")
+
+
+def test_a_study_with_the_least_that_is_allowed_has_a_summary():
+    """One suite, one draw of the joint arm, no other arm, no second judge, and judges that scan."""
+    design = study(strategies=["S1"])
+    result = asyncio.run(runs.run(Recorded(), design, *sides(design)))
+    canaries = canary_table(result.canaries)
+    found = pilot.summary(verdict_table(result.rulings), None, canaries, the_index(), BOOTSTRAP)
+    assert found["quantity"].tolist() == [
+        "canaries_held", "faults_varying", "fdr_design", "fdr_execution", "per_fault_margin", "pooled_chance",
+        "pooled_margin", "stage_agreement", "suites", "verdicts",
+    ]  # fmt: skip
+    withheld = {manifest.suite_id: manifest.withheld for manifest in result.manifests}
+    mappings = {"us_insurance": read_mapping("us_insurance")}
+    assert pilot.seen_and_unseen(verdict_table(result.rulings), withheld, mappings).empty
+
+
+def test_empty_tables_are_as_good_as_none():
+    verdicts = constructed()
+    none = pilot.summary(verdicts, None, None, the_index(), BOOTSTRAP)
+    pd.testing.assert_frame_equal(pilot.summary(verdicts, verdicts[:0], CANARIES[:0], the_index(), BOOTSTRAP), none)
+
+
+def test_later_draws_change_nothing_but_the_number_of_verdicts(found):
+    verdicts = constructed()
+    first = verdicts[(verdicts["arm"] == "joint") & (verdicts["draw"] == 1)]
+    more = pd.concat([verdicts, first.assign(draw=3), first.assign(draw=4)], ignore_index=True)
+    whole = pilot.summary(more, None, None, the_index(), BOOTSTRAP).set_index("quantity")
+    same = whole.index.drop("verdicts")
+    pd.testing.assert_frame_equal(whole.loc[same], found.loc[same])
+
+
+@pytest.mark.parametrize(
+    ("judge", "arm", "draw", "lost"),
+    [
+        ("execution", "control", 1, ["mutation_effect", "false_alarms"]),
+        ("execution", "single", 1, ["interaction"]),
+        ("execution", "joint", 2, ["retest_agreement", "retest_excess"]),
+        ("execution", "joint", 1, ["stage_agreement", "fdr_design", "mutation_effect", "interaction", "retest_excess"]),
+        ("design", "", 1, ["stage_agreement", "fdr_execution", "retest_excess"]),
+    ],
+)
+def test_an_arm_without_any_verdict_is_counted_as_unresolved(judge, arm, draw, lost, tmp_path):
+    verdicts = constructed()
+    chosen = (verdicts["judge"] == judge) & (verdicts["arm"] == arm) & (verdicts["draw"] == draw)
+    verdicts.loc[chosen, ["state", "value"]] = ["refused", None]
+    found = pilot.summary(verdicts, None, None, the_index(), BOOTSTRAP)
+    pilot.SUMMARY.write(found, tmp_path / "summary.csv")
+    table = found.set_index("quantity").loc[lost]
+    assert table[["value", "low", "high"]].isna().all(axis=None)
+    assert (table["n"] == 0).all() and (table["unresolved"] == 20).all()
+
+
+def test_verdicts_of_several_generators_are_refused():
+    verdicts = constructed()
+    other = verdicts.assign(suite_id=verdicts["suite_id"].str.replace("sonnet4", "gemma26b"))
+    with pytest.raises(ContractError, match=r"2 generators \(gemma26b, sonnet4\), expected 1"):
+        pilot.summary(pd.concat([verdicts, other]), None, None, the_index(), BOOTSTRAP)
 
 
 def test_an_unresolved_verdict_is_counted():

@@ -2,8 +2,8 @@
 
 import pytest
 
-from regatta_lib.base import paths
-from regatta_lib.reproduce import published, reference, verification
+from regatta_lib.base import ContractError, paths
+from regatta_lib.reproduce import PUBLISHED_VALUES, published, reference, verification
 
 
 @pytest.fixture(scope="module")
@@ -30,6 +30,26 @@ def test_statuses_and_their_reasons():
     assert PUBLISHED["status"].value_counts().to_dict() == {"recomputed": 60, "quoted": 29, "reconstructed": 6}
     assert (PUBLISHED["how"].str.len() > 5).all()
     assert (PUBLISHED["place"].str.len() > 3).all()
+
+
+@pytest.mark.parametrize(
+    ("row", "other", "error"),
+    [
+        (
+            "recomputed,measured,median of p_r",
+            "recomputed,,median of p_r",
+            "row 64, kind: found None.*has a kind, any other",
+        ),
+        ("quoted,,one expert", "quoted,measured,one expert", "row 2, kind: found 'measured'.*has a kind, any other"),
+        ("recomputed,measured,median of p_r", "recomputed,counted,median of p_r", "row 64, kind: found 'counted'"),
+    ],
+)
+def test_what_is_recomputed_and_nothing_else_has_a_kind(row, other, error):
+    path = paths.REFERENCE / "published_values.csv"
+    text = path.read_text(encoding="utf-8")
+    assert row in text
+    with pytest.raises(ContractError, match=error):
+        PUBLISHED_VALUES.parse(text.replace(row, other), path)
 
 
 @pytest.mark.parametrize(

@@ -53,6 +53,44 @@ def test_verdicts_stand_side_by_side_and_disagreements_keep_their_reasons():
     assert shown[["design", "joint"]].values.tolist() == [[1, 0], [0, 0]]
 
 
+def test_every_draw_has_its_column():
+    draws = [ruling(n % 2, "execution", "joint", n) for n in (1, 2, 3, 10)]
+    table = reading.scenario_verdicts([ruling(1), *reversed(draws), ruling(0, "execution", "single", 2)])
+    assert table.columns.tolist()[3:] == ["design", "joint", "joint again", "joint 3", "joint 10", "single again"]
+    assert table.loc[0].tolist()[3:] == [1, 1, 0, 1, 0, 0]
+
+
+def test_a_missing_first_draw_is_no_disagreement():
+    rulings = [ruling(1), ruling(0, "execution", "joint", scenario=2), ruling(0, "execution", "joint", 3)]
+    assert reading.scenario_verdicts(rulings).columns.tolist()[3:] == ["design", "joint", "joint 3"]
+    assert reading.disagreements(rulings).empty
+
+
+def test_a_study_with_the_least_that_is_allowed_can_be_read():
+    """One draw of the joint arm, no other arm, no second judge, and judges that scan."""
+    design = study(strategies=["S1"])
+    result = asyncio.run(runs.run(Recorded(), design, *sides(design)))
+    faults = sides(design)[1]["us_insurance"].faults
+    table = reading.scenario_verdicts(result.rulings)
+    assert table.columns.tolist()[3:] == ["design", "joint"]
+    assert len(reading.examples(table)) <= 4
+    assert set(reading.disagreements(result.rulings)["scenario"]) <= {1, 2, 3}
+    texts = [reading.case_text(result.scenarios[0], fault, result.episodes, result.rulings, []) for fault in faults]
+    assert all("**Answer (joint):**" in text and "Second judge" not in text for text in texts)
+    assert "control_yes" not in reading.witness_table(result.scenarios, faults, result.rulings)
+    assert reading.witness_table(result.scenarios, [], result.rulings).empty
+
+
+def test_a_case_tells_the_answer_and_reason_of_every_draw():
+    design = study(strategies=["S1"], scenarios=1, grid=["design", "execution"], repeats={"us_insurance": 3})
+    result = asyncio.run(runs.run(Recorded(), design, *sides(design)))
+    fault = sides(design)[1]["us_insurance"].faults[0]
+    text = reading.case_text(result.scenarios[0], fault, result.episodes, result.rulings, [])
+    places = [text.index(f"**Answer ({name}):**") for name in ("joint", "joint again", "joint 3")]
+    assert places == sorted(places)
+    assert text.count("Does the answer expose the fault? **Judge:**") == 3
+
+
 def test_a_case_tells_the_answer_and_reason_of_every_arm():
     design = study(strategies=["S1"], scenarios=1, control=True, single=["threshold_error"], grid=["design", "execution"])
     result = asyncio.run(runs.run(Recorded(), design, *sides(design)))

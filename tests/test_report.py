@@ -3,17 +3,20 @@
 import io
 import json
 import re
+import shutil
 
+import pandas as pd
 import pypdf
 import pytest
 import typst
 from ruamel.yaml import YAML
 
-from regatta_lib.base import ContractError, paths, read_params
+from regatta_lib.base import ContractError, csv_text, paths, read_params
 from regatta_lib.instruments import INDEX
 from regatta_lib.measures import SUITES
 from regatta_lib.present import report
 from regatta_lib.reproduce import published
+from regatta_lib.stats import consistency
 
 SOURCE = "\n".join((paths.PAPER / name).read_text(encoding="utf-8") for name in ("report.typ", "pilot.typ"))
 COUNTED = r"two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fifteen|sixteen|twenty|thirty|hundred"
@@ -143,20 +146,80 @@ def test_the_pilot_is_reported_if_it_was_run(numbers):
 
 
 def test_the_recomputed_figures_are_told_apart_by_what_they_are(numbers):
-    kinds = {kind: int(numbers[f"published_kind/{kind}"].text) for kind in report.KINDS}
-    assert kinds == {"design": 21, "enumerated": 1, "words": 4, "line": 2, "measured": 32}
-    assert sum(kinds.values()) == int(numbers["checks/published/checked"].text)
+    found = {key.partition("/")[2]: int(number.text) for key, number in numbers.items() if key.startswith("published_kind/")}
+    assert found == {"design": 21, "enumerated": 1, "words": 4, "line": 2, "measured": 32}
+    assert sum(found.values()) == int(numbers["checks/published/checked"].text)
     design = published.design_constants(
         INDEX.read(paths.INSTRUMENTS / "index.csv"), SUITES.read(paths.RECORD / "suites.csv")
     )
     rows = report.rows(paths.ROOT, report.PUBLISHED)
-    kind_of = {row["key"]: report.kind_of(row) for row in rows if row["status"] == "recomputed"}
-    assert {key for key, kind in kind_of.items() if kind == "design"} == set(design)
+    assert {row["key"] for row in rows if row["kind"] == "design"} == set(design)
     badges = (paths.ROOT / "docs/artifact-badges.md").read_text(encoding="utf-8")
     assert (
         "{measured} measured results, {design} counts of the design, {words} statements in words, "
         "{line} counts against a line that we chose, {enumerated} that follows our enumeration"
-    ).format(**kinds) in badges
+    ).format(**found) in badges
+
+
+@pytest.fixture
+def results(tmp_path):
+    """A copy of the files that the numbers come from, to be altered."""
+    for name in ("data", "figures"):
+        ignored = shutil.ignore_patterns("transcripts", "exchange", "episodes", "suites", "verdicts")
+        shutil.copytree(paths.ROOT / name, tmp_path / name, ignore=ignored)
+    shutil.copytree(paths.RECORD, tmp_path / "data/record", dirs_exist_ok=True)
+    return tmp_path
+
+
+def reworded(path, columns):
+    """Put other words into every cell of some columns of a CSV file."""
+    table = pd.read_csv(path, dtype=str, keep_default_na=False)
+    for column in columns:
+        table[column] = [f"other words {number}" for number in range(len(table))]
+    path.write_text(csv_text(table), encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("path", "columns"),
+    [
+        (report.PUBLISHED, ["how"]),
+        ("data/consistency/readings.csv", ["reading"]),
+        ("data/instruments/audit.csv", ["finding", "rule", "authority", "sources", "adjudication"]),
+    ],
+)
+def test_no_number_rests_on_the_words_of_a_cell(results, numbers, path, columns):
+    reworded(results / path, columns)
+    base = read_params(paths.PARAMS).base
+    assert report.numbers(results, base.resamples, base.level) == numbers
+
+
+def test_the_view_that_was_listed_last_is_read_from_its_column(results, numbers):
+    path = results / "data/instruments/audit.csv"
+    table = pd.read_csv(path, dtype=str, keep_default_na=False)
+    chosen = table["listed_last"].ne("") & (table["listed_last"] == table["adjudicated_class"])
+    assert int(numbers["audit/adjudicated_later"].text) == chosen.sum()
+    row = chosen.idxmax()
+    first, second = table.loc[row, ["first_class", "second_class"]]
+    table.loc[row, "listed_last"] = first if table.loc[row, "listed_last"] == second else second
+    path.write_text(csv_text(table), encoding="utf-8")
+    assert int(report.derived(results)["audit/adjudicated_later"].text) == chosen.sum() - 1
+
+
+def test_the_fewest_executions_and_missing_pairs_are_those_of_the_least_row_that_fits(tmp_path):
+    path = tmp_path / "data/consistency/readings.csv"
+    path.parent.mkdir(parents=True)
+    table = consistency.readings(".536", 180, range(1, 6), range(1, 13))
+    path.write_text(csv_text(table[::-1]), encoding="utf-8")
+    found = report.fewest(tmp_path)
+    assert {key: number.text for key, number in found.items()} == {
+        "readings/executions": "2",
+        "readings/executions_counts": "193",
+        "readings/missing": "1",
+        "readings/missing_counts": "96",
+    }
+    assert found["readings/executions"].source == "data/consistency/readings.csv: executions = 2"
+    path.write_text(csv_text(table[table["missing"].isna()]), encoding="utf-8")
+    assert set(report.fewest(tmp_path)) == {"readings/executions", "readings/executions_counts"}
 
 
 def test_the_second_look_of_the_audit_is_counted(numbers):

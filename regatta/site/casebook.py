@@ -10,14 +10,14 @@ from pathlib import Path
 from regatta_lib import instruments, studies
 from regatta_lib.base import cell_of, read_params
 from regatta_lib.instruments import Fault
-from regatta_lib.studies import COLUMNS, Episode, Ruling, Scenario
+from regatta_lib.studies import Episode, Ruling, Scenario, answer_name, reading_order
 
 SCENARIO_JUDGES = ("coverage", "specificity", "adversarial")
 
 
 @dataclass(frozen=True)
 class Answer:
-    """One answer of the agent: the name of its arm, the judge's ruling on it, and the second judge's where it saw it."""
+    """One answer of the agent: its name by arm and draw, the judge's ruling, and the second judge's where it saw it."""
 
     arm: str
     episode: Episode
@@ -37,7 +37,8 @@ class FaultCase:
     @property
     def stages(self) -> str:
         """What design and execution (joint arm, first draw) say: both, design, execution, neither; empty if unresolved."""
-        joint = next((answer.ruling for answer in self.answers if answer.arm == "joint"), None)
+        first = (answer for answer in self.answers if (answer.episode.arm, answer.episode.draw) == ("joint", 1))
+        joint = next((answer.ruling for answer in first), None)
         if self.design is None or joint is None or None in (self.design.value, joint.value):
             return ""
         return {(1, 1): "both", (1, 0): "design", (0, 1): "execution", (0, 0): "neither"}[self.design.value, joint.value]
@@ -62,6 +63,10 @@ def _by_place(rulings: list[Ruling]) -> dict[tuple, Ruling]:
     return {(r.suite_id, r.scenario, r.judge, r.target, r.arm, r.draw): r for r in rulings}
 
 
+def _in_order(answer: Answer) -> tuple[int, int, int]:
+    return reading_order("execution", answer.episode.arm, answer.episode.draw)
+
+
 def read_cases(root: Path, study: str) -> dict[str, list[ScenarioCase]]:
     """All cases of a study, {suite identifier: its scenarios in order}. Raises ContractError for a file that breaks one."""
     data = root / "data"
@@ -72,13 +77,12 @@ def read_cases(root: Path, study: str) -> dict[str, list[ScenarioCase]]:
     answers = defaultdict(list)
     for episode in studies.EPISODES.read(data / f"episodes/{study}.jsonl"):
         place = (episode.suite_id, episode.scenario, "execution", episode.fault_id, episode.arm, episode.draw)
-        arm = COLUMNS["execution", episode.arm, episode.draw]
+        arm = answer_name(episode.arm, episode.draw)
         answers[(*place[:2], episode.fault_id)].append(Answer(arm, episode, mine.get(place), theirs.get(place)))
     said = defaultdict(lambda: {judge: [] for judge in SCENARIO_JUDGES})
     for ruling in rulings:
         if ruling.judge in SCENARIO_JUDGES:
             said[ruling.suite_id, ruling.scenario][ruling.judge].append(ruling)
-    order = list(COLUMNS.values())
     book, faults = defaultdict(list), {}
     for scenario in studies.SCENARIOS.read(data / f"suites/{study}.jsonl"):
         here, cell = (scenario.suite_id, scenario.scenario), cell_of(scenario.suite_id)
@@ -87,7 +91,7 @@ def read_cases(root: Path, study: str) -> dict[str, list[ScenarioCase]]:
         cases = []
         for fault in faults[cell]:
             place = (*here, "design", fault.id, "", 1)
-            given = sorted(answers[(*here, fault.id)], key=lambda answer: order.index(answer.arm))
+            given = sorted(answers[(*here, fault.id)], key=_in_order)
             cases.append(FaultCase(fault, mine.get(place), theirs.get(place), tuple(given)))
         book[scenario.suite_id].append(ScenarioCase(scenario, said[here], cases))
     return dict(book)

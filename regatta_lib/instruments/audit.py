@@ -25,7 +25,8 @@ class AuditRow:
     """One row of ``audit.csv``: the final verdict on an item, the rule in force, and who said what on the way.
 
     ``category`` is a requirement's kind or a fault's category. ``auditor`` is the step of the audit that decided;
-    ``agreed`` compares the first two, who worked apart. ``sources`` is ``tier: title <address>``, joined by `` | ``.
+    ``agreed`` compares the first two, who worked apart; ``listed_last`` is the class of that of their views which the third
+    reader saw second. ``sources`` is ``tier: title <address>``, joined by `` | ``.
     """
 
     cell: Name
@@ -47,6 +48,7 @@ class AuditRow:
     second_class: AuditClass | None
     agreed: Literal["yes", "no"] | None
     adjudicated_class: AuditClass | None
+    listed_last: AuditClass | None
     recheck_class: AuditClass | None
     adjudication: Line | None
 
@@ -192,6 +194,7 @@ def audit_rows(cell: str, root: Path = paths.INSTRUMENTS) -> list[dict[str, obje
                 "second_class": second,
                 "agreed": None if second is None else "yes" if second == classes["first"] else "no",
                 "adjudicated_class": classes.get("adjudicated"),
+                "listed_last": adjudicated.listed_last if adjudicated else None,
                 "recheck_class": classes.get("recheck"),
                 "adjudication": adjudicated.reason if adjudicated else None,
             }

@@ -131,11 +131,13 @@ class FaultsFile(Part):
 class Opinion(Part):
     """One reviewer's verdict in full, kept even where a later step overrules it.
 
-    The second auditor named one address for most items and none for some.
+    The second auditor named one address for most items and none for some. ``listed_last``, of the step adjudicated: the
+    class of that of the first two views which the third reader saw second.
     """
 
     step: items.AuditStep
     audit_class: items.AuditClass
+    listed_last: items.AuditClass | None = None
     ground_truth: items.GroundTruth | None = None
     confidence: items.Confidence
     reason: Line

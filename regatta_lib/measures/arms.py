@@ -75,9 +75,11 @@ def paired_difference(pairs: pd.DataFrame, correction: str) -> pd.DataFrame:
 def overall_effect(pairs: pd.DataFrame, rng: np.random.Generator, resamples: int, level: float) -> dict[str, float]:
     """The difference of two arms over all faults, with a percentile interval over suites drawn within their cell.
 
-    Keys: suites, pairs, unresolved, effect, low, high.
+    Keys: suites, pairs, unresolved, effect, low, high. Effect and interval are missing where no pair is resolved.
     """
     known = pairs.dropna(subset=["first", "second"])
+    if known.empty:
+        return {"suites": 0, "pairs": 0, "unresolved": len(pairs), "effect": np.nan, "low": np.nan, "high": np.nan}
     sums = known.assign(difference=(known["first"] - known["second"]).astype(float), n=1.0)
     sums = sums.groupby(["cell", "suite_id"])[["difference", "n"]].sum()
     draws = sum(resampled_sums(rng, cell.to_numpy(), resamples) for _, cell in sums.groupby("cell", sort=True))

@@ -285,7 +285,7 @@ def repeated_execution(verdicts: pd.DataFrame, bootstrap: Bootstrap) -> pd.DataF
     are left out. Of the others, those without all three verdicts are counted as unresolved. Per generator: suites,
     pairs, unresolved, stage_agreement (design with draw 1), pooled_chance, retest_agreement, excess = retest − stage
     agreement (V3's upper inequality holds if it is positive), low, high (percentile interval over suites within cell),
-    above_chance, below_retest. Empty for a study without a second draw.
+    above_chance, below_retest. Empty for a study without a second draw; shares are missing where no pair is resolved.
     """
     staged = verdicts["judge"].isin(["design", "execution"]) & verdicts["arm"].isin(["", "joint"])
     reduced = targets(verdicts[staged & ((verdicts["judge"] == "execution") | (verdicts["draw"] == 1))])
@@ -306,9 +306,12 @@ def repeated_execution(verdicts: pd.DataFrame, bootstrap: Bootstrap) -> pd.DataF
         p_d, p_e = complete["design"].mean(), complete["draw1"].mean()
         chance = p_d * p_e + (1 - p_d) * (1 - p_e)
         sums = complete.assign(excess=retest - stage, n=1).groupby(["cell", "suite_id"])[["excess", "n"]].sum()
-        rng = seeded(bootstrap.seed, f"repeated_execution/{generator}")
-        draws = sum(resampled_sums(rng, cell.to_numpy(), bootstrap.resamples) for _, cell in sums.groupby("cell", sort=True))
-        low, high = percentile_interval(draws[:, 0] / draws[:, 1], bootstrap.level)
+        low, high = np.nan, np.nan
+        if n:
+            rng = seeded(bootstrap.seed, f"repeated_execution/{generator}")
+            cells = [cell.to_numpy() for _, cell in sums.groupby("cell", sort=True)]
+            draws = sum(resampled_sums(rng, cell, bootstrap.resamples) for cell in cells)
+            low, high = percentile_interval(draws[:, 0] / draws[:, 1], bootstrap.level)
         rows.append(
             {
                 "generator": generator,

@@ -33,15 +33,6 @@ DIGITS = dict.fromkeys(("mean", "calls", "slope", "position"), 1) | dict.fromkey
 """Decimals by column; all others have two."""
 
 PUBLISHED = "data/reference/published_values.csv"
-DESIGN = ("design/", "audit/", "retest/", "cost/")
-KINDS = {
-    "design": "counts of the design, and products of them",
-    "enumerated": "the number of reference values, which follows our enumeration",
-    "words": "statements in words, as 1 for true",
-    "line": "counts below or above a line that we chose",
-    "measured": "measured results",
-}
-"""Not every recomputed figure is a measurement: what agreement with each kind is worth differs."""
 
 
 @dataclass(frozen=True)
@@ -101,6 +92,7 @@ PILOT = Table("pilot", "data/pilot/summary.csv", ("quantity",), counts=True, bla
 
 TALLIES = (
     Tally("published", PUBLISHED, ("status",)),
+    Tally("published_kind", PUBLISHED, ("kind",)),
     Tally("published_all", PUBLISHED),
     Tally("audit", "data/instruments/audit.csv", ("role", "audit_class")),
     Tally("second", "data/instruments/audit.csv", ("role", "second_class")),
@@ -201,53 +193,33 @@ def settings(root: Path, resamples: int, level: float) -> dict[str, Number]:
     found["params/resamples"] = Number(f"{resamples:,}", "params.yaml: base.resamples")
     found["params/level"] = Number(f"{level:.0%}".replace("%", "\N{NO-BREAK SPACE}%"), "params.yaml: base.level")
     names = GENERATORS | STRATEGIES | CELLS | FAULT_CATEGORIES
-    return found | {f"name/{name}": Number(title, f"regatta_lib/records.py: {name}") for name, title in names.items()}
-
-
-def kind_of(row: dict[str, str]) -> str:
-    """What a recomputed printed figure is, see ``KINDS``; a row of ``published_values.csv``."""
-    if row["key"].startswith(DESIGN):
-        return "design"
-    if row["key"] == "availability/reference_values":
-        return "enumerated"
-    if row["how"].startswith("1 if "):
-        return "words"
-    return "line" if "prints no line" in row["how"] else "measured"
+    return found | {f"name/{name}": Number(title, f"regatta_lib/base/records.py: {name}") for name, title in names.items()}
 
 
 def derived(root: Path) -> dict[str, Number]:
     """Counts that need more than one column: each says in its source how it is made."""
     tests, audit, items = "data/validity/mcnemar.csv", "data/instruments/audit.csv", "data/validity/items.csv"
-    rebuilt, readings = "data/agreement/reconstruction.csv", "data/consistency/readings.csv"
+    rebuilt = "data/agreement/reconstruction.csv"
     mcnemar = rows(root, tests)
     raw, adjusted = (sum(float(row[p]) < SIGNIFICANT for row in mcnemar) for p in ("p", "p_adjusted"))
     decided = [row for row in rows(root, audit) if row["agreed"] == "no"]
     rechecked = [row for row in rows(root, audit) if row["recheck_class"]]
     changed = [row for row in rechecked if row["recheck_class"] != (row["adjudicated_class"] or row["first_class"])]
-    later = [row for row in decided if row["adjudicated_class"] == max(row["first_class"], row["second_class"])]
+    later = [row for row in decided if row["adjudicated_class"] == row["listed_last"]]
     never = max(float(row["high"]) for row in rows(root, items) if row["covered"] == "0")
     tables = {tuple(row[count] for count in ("n11", "n10", "n01", "n00")) for row in rows(root, rebuilt)}
-    fits = {row["reading"]: row["counts"] for row in rows(root, readings)}
-    fewest = next(reading for reading, counts in fits.items() if "executions" in reading and counts)
-    missing = next(reading for reading, counts in fits.items() if "without" in reading and counts)
     found = {
         "mcnemar/tests": (len(mcnemar), f"{tests}: rows"),
-        "mcnemar/line": (SIGNIFICANT, "regatta_lib/report.py: SIGNIFICANT"),
+        "mcnemar/line": (SIGNIFICANT, "regatta_lib/present/report.py: SIGNIFICANT"),
         "mcnemar/raw": (raw, f"{tests}: rows with p below the line"),
         "mcnemar/adjusted": (adjusted, f"{tests}: rows with p_adjusted below the line"),
-        "audit/adjudicated_later": (len(later), f"{audit}: agreed = no, adjudicated_class the later one by alphabet"),
+        "audit/adjudicated_later": (len(later), f"{audit}: agreed = no, adjudicated_class the one in listed_last"),
         "audit/rechecked": (len(rechecked), f"{audit}: rows with a recheck_class"),
         "audit/rechecked_disputed": (sum(row in decided for row in rechecked), f"{audit}: rechecked rows where agreed = no"),
         "audit/recheck_changed": (len(changed), f"{audit}: recheck_class unlike adjudicated_class, or first_class without"),
         "never_covered/high": (f"{never:.2f}", f"{items}: covered = 0: high"),
         "reconstruction/tables": (len(tables), f"{rebuilt}: different n11, n10, n01, n00"),
-        "readings/executions": (fewest.split()[0], f"{readings}: {fewest}"),
-        "readings/executions_counts": (fits[fewest], f"{readings}: {fewest}: counts"),
-        "readings/missing": (missing.split()[0], f"{readings}: {missing}"),
-        "readings/missing_counts": (fits[missing], f"{readings}: {missing}: counts"),
     }
-    for kind, count in Counter(kind_of(row) for row in rows(root, PUBLISHED) if row["status"] == "recomputed").items():
-        found[f"published_kind/{kind}"] = (count, f"{PUBLISHED}: recomputed: {KINDS[kind]}")
     separated = rows(root, separation := "data/validity/separation.csv")
     detection = [float(row["p_adjusted"]) for row in separated if row["measure"] in ("fdr_design", "fdr_execution")]
     place = f"{separation}: fdr_design, fdr_execution: rows"
@@ -262,9 +234,25 @@ def derived(root: Path) -> dict[str, Number]:
     return {key: Number(str(value), source) for key, (value, source) in found.items()}
 
 
+def fewest(root: Path) -> dict[str, Number]:
+    """The least number of executions of each pair, and of pairs left out, that could give the printed retest agreement.
+
+    Both with their counts; without those of a kind of reading of which none fits.
+    """
+    found, path = {}, "data/consistency/readings.csv"
+    for kind in ("executions", "missing"):
+        fitting = {int(row[kind]): row["counts"] for row in rows(root, path) if row[kind] and row["counts"]}
+        if fitting:
+            least = min(fitting)
+            place = f"{path}: {kind} = {least}"
+            found[f"readings/{kind}"] = Number(str(least), place)
+            found[f"readings/{kind}_counts"] = Number(fitting[least], f"{place}: counts")
+    return found
+
+
 def numbers(root: Path, resamples: int, level: float) -> dict[str, Number]:
     """Everything that the report may quote, by key. ``resamples`` and ``level`` are those behind the intervals."""
-    found = printed_values(root) | settings(root, resamples, level) | derived(root)
+    found = printed_values(root) | settings(root, resamples, level) | derived(root) | fewest(root)
     for table in (*TABLES, *([PILOT] if (root / PILOT.path).is_file() else [])):
         found |= cells(root, table)
     for tally in TALLIES:

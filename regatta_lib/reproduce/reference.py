@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Literal
 
 import pandas as pd
+from pydantic import ValidationInfo, field_validator
 from pydantic.dataclasses import dataclass
 
 from regatta_lib.base import LAZY, MEASURES, STAGES, Contract, paths
@@ -24,13 +25,27 @@ class ReferenceValue:
 
 @dataclass(frozen=True, config=LAZY)
 class PublishedValue:
-    """One figure the paper's summary prints: the printed text, its place, and how (if at all) it is recomputed."""
+    """One figure the paper's summary prints: the printed text, its place, and how (if at all) it is recomputed.
+
+    ``kind`` says what a recomputed figure is, as not each is a measurement and agreement is not worth the same for all:
+    ``design``, a count of the design or a product of such counts; ``enumerated``, the number of reference values, which
+    follows our enumeration; ``words``, a statement in words, as 1 for true; ``line``, a count below or above a line that
+    the paper does not print and we chose; ``measured``, a result. All other figures have none.
+    """
 
     key: str
     printed: str
     place: str
     status: Literal["recomputed", "reconstructed", "quoted"]
+    kind: Literal["design", "enumerated", "words", "line", "measured"] | None
     how: str
+
+    @field_validator("kind")
+    @classmethod
+    def _of_what_is_recomputed(cls, kind: str | None, info: ValidationInfo) -> str | None:
+        if (kind is not None) != (info.data.get("status") == "recomputed"):
+            raise ValueError("a recomputed figure has a kind, any other has none")
+        return kind
 
 
 REFERENCE_VALUES = Contract(ReferenceValue, ("key",), 2_835)

@@ -187,15 +187,14 @@ def readings(printed: str, pairs: int, repetitions: range, missing: range) -> pd
     """Which numbers of comparisons could give a printed share that ``pairs`` single pairs cannot?
 
     Two kinds of reading: each pair compared with R repeated executions (n = R · pairs), and some pairs without a verdict
-    left out (n = pairs − m). Columns: reading, n, counts, possible.
+    left out (n = pairs − m). Columns: reading (in words), executions (R) and missing (m), each missing for the other kind
+    of reading, n, counts, possible.
     """
     target = parse(printed)
-    tried = [(f"{r} executions of each pair", r * pairs) for r in repetitions]
-    tried += [(f"{m} pairs without a verdict", pairs - m) for m in missing]
-    rows = [(reading, n, witnesses(target, n)) for reading, n in tried]
-    return pd.DataFrame(
-        [
-            {"reading": reading, "n": n, "counts": ", ".join(map(str, found)), "possible": bool(found)}
-            for reading, n, found in rows
-        ]
-    )
+    tried = [(f"{r} executions of each pair", r, None, r * pairs) for r in repetitions]
+    tried += [(f"{m} pairs without a verdict", None, m, pairs - m) for m in missing]
+    table = pd.DataFrame(tried, columns=["reading", "executions", "missing", "n"])
+    found = [witnesses(target, n) for n in table["n"]]
+    counts = [", ".join(map(str, integers)) for integers in found]
+    table = table.assign(counts=counts, possible=[bool(integers) for integers in found])
+    return table.astype({"executions": "Int64", "missing": "Int64"})

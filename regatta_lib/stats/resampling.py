@@ -109,10 +109,14 @@ def bca_interval(
 
 
 def exact_interval(successes: np.ndarray, trials: np.ndarray, level: float) -> tuple[np.ndarray, np.ndarray]:
-    """Clopper–Pearson interval of a proportion (element by element): its coverage is at least ``level``."""
+    """Clopper–Pearson interval of a proportion (element by element): its coverage is at least ``level``.
+
+    NaN where there are no trials.
+    """
     from statsmodels.stats.proportion import proportion_confint
 
-    low, high = proportion_confint(successes, trials, alpha=1 - level, method="beta")
+    with np.errstate(invalid="ignore"):  # 0 / 0, where there are no trials
+        low, high = proportion_confint(successes, trials, alpha=1 - level, method="beta")
     return np.asarray(low), np.asarray(high)
 
 

@@ -6,11 +6,12 @@ from regatta_lib.studies.forecast import Share, ceiling, evaluation_tasks, forec
 from regatta_lib.studies.judges import unreadable
 from regatta_lib.studies.pilot import SUMMARY, second_judge, seen_and_unseen, summary
 from regatta_lib.studies.reading import (
-    COLUMNS,
+    answer_name,
     case_text,
     disagreements,
     examples,
     quoted,
+    reading_order,
     scenario_text,
     scenario_verdicts,
     witness_table,
@@ -48,11 +49,11 @@ from regatta_lib.studies.store import (
 from regatta_lib.studies.suites import SCENARIOS, Scenario
 
 __all__ = [
-    "CANARIES", "COLUMNS", "EPISODES", "PLANTED", "RULINGS", "SCENARIOS", "SUMMARY", "Episode", "Ruling", "Scenario",
-    "Share", "act", "again", "agent_prompt", "canary_table", "canary_texts", "carry_out", "case_text", "ceiling",
+    "CANARIES", "EPISODES", "PLANTED", "RULINGS", "SCENARIOS", "SUMMARY", "Episode", "Ruling", "Scenario", "Share", "act",
+    "again", "agent_prompt", "answer_name", "canary_table", "canary_texts", "carry_out", "case_text", "ceiling",
     "check_name", "definition", "disagreements", "evaluation", "evaluation_tasks", "examples", "forecast_study", "generate",
     "instructions", "judge_episodes", "judge_scenarios", "manifest_lines", "measurement", "order_check", "output_texts",
-    "priced", "quoted", "read_judge_side", "read_placements", "read_sides", "ruling_texts", "run", "run_study",
-    "scenario_text", "scenario_verdicts", "second_judge", "second_opinions", "seen_and_unseen", "shown", "shown_scores",
-    "summary", "unreadable", "verdict_table", "waiting", "waiting_requests", "watch", "witness_table"
+    "priced", "quoted", "read_judge_side", "read_placements", "read_sides", "reading_order", "ruling_texts", "run",
+    "run_study", "scenario_text", "scenario_verdicts", "second_judge", "second_opinions", "seen_and_unseen", "shown",
+    "shown_scores", "summary", "unreadable", "verdict_table", "waiting", "waiting_requests", "watch", "witness_table"
 ]  # fmt: skip

@@ -9,7 +9,7 @@ from pydantic import Field
 from pydantic.dataclasses import dataclass
 
 from regatta_lib import instruments, measures, stats
-from regatta_lib.base import Contract
+from regatta_lib.base import Contract, ContractError
 from regatta_lib.stats import exact_interval, exact_mcnemar, percentile_interval, seeded
 
 Count = Annotated[int, Field(ge=0)]
@@ -46,41 +46,60 @@ def share(quantity: str, count: int, n: int, unresolved: int, level: float) -> Q
 
 def summary(
     verdicts: pd.DataFrame,
-    second: pd.DataFrame,
-    canaries: pd.DataFrame,
+    second: pd.DataFrame | None,
+    canaries: pd.DataFrame | None,
     index: pd.DataFrame,
     bootstrap: stats.Bootstrap,
 ) -> pd.DataFrame:
     """The quantities of a study with one generator, in the columns of ``Quantity``, sorted by name.
 
-    ``verdicts`` holds the arms joint, control and single, ``second`` the second judge's verdicts on a sample, ``canaries``
-    the items with a planted verdict (columns of ``canaries.CanaryResult``). n counts suites (``suites``), fault–suite
-    pairs (stages, arms, retest), faults (``…/faults``, ``faults_varying``), items (``second_judge/…``) or canaries.
+    ``verdicts`` holds the arm joint and, where the study has them, a second draw of it, control and single; ``second`` the
+    second judge's verdicts on a sample, ``canaries`` the items with a planted verdict (columns of
+    ``canaries.CanaryResult``), each None or empty where there is none. What the study does not have gives no rows. n counts
+    suites (``suites``), fault–suite pairs (stages, arms, retest), faults (``…/faults``, ``faults_varying``), items
+    (``second_judge/…``) or canaries. Raises ContractError for verdicts of several generators.
     """
+    generators = sorted(measures.suite_parts(verdicts["suite_id"])["generator"].unique())
+    if len(generators) != 1:
+        raise ContractError(f"verdicts: {len(generators)} generators ({', '.join(generators)}), expected 1")
     level, suites = bootstrap.level, verdicts["suite_id"].nunique()
     known = int(verdicts["value"].notna().sum())
-    alarms = measures.false_alarms(verdicts, level)
-    totals = [int(alarms[column].sum()) for column in ("alarms", "faults", "unresolved")]
+    present = set(verdicts.loc[verdicts["judge"] == "execution", "arm"])
     rows = [
         Quantity("suites", suites, None, None, suites, suites, 0),
         Quantity("verdicts", len(verdicts), None, None, len(verdicts), known, len(verdicts) - known),
-        share("false_alarms", *totals, level),
-        share("canaries_held", int(canaries["held"].sum()), len(canaries), 0, level),
         *_stages(measures.stage_pairs(verdicts, index), bootstrap),
-        *_retest(measures.repeated_execution(verdicts, bootstrap).to_dict("records")[0], level),
-        *_effect("mutation_effect", measures.arm_pairs(verdicts, "joint", "control"), "control", bootstrap),
-        *_effect("interaction", measures.arm_pairs(verdicts, "joint", "single"), "single", bootstrap),
     ]
-    for row in second_judge(verdicts, second, bootstrap).to_dict("records"):
-        rows += _judges(row, level)
+    for found in measures.repeated_execution(verdicts, bootstrap).to_dict("records"):
+        rows += _retest(found, level)
+    if "control" in present:
+        rows.append(_false_alarms(measures.false_alarms(verdicts, level), level))
+    for name, other in (("mutation_effect", "control"), ("interaction", "single")):
+        if other in present:
+            rows += _effect(name, measures.arm_pairs(verdicts, "joint", other), other, bootstrap)
+    if canaries is not None and len(canaries):
+        rows.append(share("canaries_held", int(canaries["held"].sum()), len(canaries), 0, level))
+    if second is not None and len(second):
+        for row in second_judge(verdicts, second, bootstrap).to_dict("records"):
+            rows += _judges(row, level)
     table = pd.DataFrame([vars(row) for row in rows])[SUMMARY.columns].astype({"count": "Int64"})
     return table.sort_values("quantity", ignore_index=True)
 
 
+def _false_alarms(by_suite: pd.DataFrame, level: float) -> Quantity:
+    """The false alarms of all suites, from ``measures.false_alarms``."""
+    return share("false_alarms", *(int(by_suite[column].sum()) for column in ("alarms", "faults", "unresolved")), level)
+
+
 def _stages(pairs: pd.DataFrame, bootstrap: stats.Bootstrap) -> list[Quantity]:
-    """Both rates, agreement against pooled chance, and the per-fault margin where it is not 0 by construction."""
+    """Both rates, agreement against pooled chance, and the per-fault margin where it is not 0 by construction.
+
+    Only the rates and the agreement, without values, where no pair is resolved.
+    """
     known = pairs.dropna(subset=["design", "execution"])
     missing = len(pairs) - len(known)
+    if known.empty:
+        return [share(name, 0, 0, missing, bootstrap.level) for name in ("fdr_design", "fdr_execution", "stage_agreement")]
     found = measures.table3(pairs, measures.resampled_counts(pairs, bootstrap), bootstrap.level).to_dict("records")[0]
     n, level = found["pairs"], bootstrap.level
     counts = measures.bootstrap_counts(pairs, seeded(bootstrap.seed, "pilot/pooled_margin"), bootstrap.resamples)
@@ -102,7 +121,7 @@ def _stages(pairs: pd.DataFrame, bootstrap: stats.Bootstrap) -> list[Quantity]:
 def _retest(found: dict, level: float) -> list[Quantity]:
     """Both sides of V3 on the pairs that were executed twice."""
     n, missing = found["pairs"], found["unresolved"]
-    stages, executions = (round(found[name] * n) for name in ("stage_agreement", "retest_agreement"))
+    stages, executions = (round(found[name] * n) if n else 0 for name in ("stage_agreement", "retest_agreement"))
     return [
         share("retest_agreement", executions, n, missing, level),
         share("retest_stage_agreement", stages, n, missing, level),
@@ -129,7 +148,7 @@ def _effect(name: str, pairs: pd.DataFrame, other: str, bootstrap: stats.Bootstr
 
 
 def second_judge(verdicts: pd.DataFrame, second: pd.DataFrame, bootstrap: stats.Bootstrap) -> pd.DataFrame:
-    """``agreement.compare_judges`` on the judges that ``second`` has, with an exact interval of their agreement.
+    """``stats.compare_judges`` on the judges that ``second`` has, with an exact interval of their agreement.
 
     Where the judges agree on every item a resample can give κ = 1 and AC1 = 1 alone. Those intervals are removed and the
     note says ``degenerate``; agreed, agreement_low and agreement_high (Clopper–Pearson) say what so few items exclude.
@@ -171,8 +190,9 @@ def seen_and_unseen(
 
     ``withheld`` names the regulations withheld from each suite, {suite: keys}; suites with none are left out. ``mappings``
     are the cells' ``instruments.read_mapping``. Columns: suite_id (``all`` for the sum), knowledge, n, covered,
-    unresolved, rc (covered over resolved; missing where there are none).
+    unresolved, rc (covered over resolved; missing where there are none). Empty if nothing was withheld from any suite.
     """
+    columns = ["suite_id", "knowledge", "n", "covered", "unresolved", "rc"]
     reduced = measures.targets(verdicts[verdicts["judge"] == "coverage"]).assign(
         cell=lambda frame: measures.suite_parts(frame["suite_id"])["cell"]
     )
@@ -181,8 +201,9 @@ def seen_and_unseen(
         if withheld[suite]:
             covered = {row.target: None if pd.isna(row.value) else int(row.value) for row in part.itertuples()}
             parts.append(instruments.seen_unseen(covered, mappings[cell], withheld[suite]).assign(suite_id=suite))
+    if not parts:
+        return pd.DataFrame(columns=columns)
     table = pd.concat(parts, ignore_index=True)
     total = table.groupby("knowledge", sort=False)[["n", "covered", "unresolved"]].sum().reset_index()
     total = total.assign(suite_id="all", rc=total["covered"] / (total["n"] - total["unresolved"]).replace(0, np.nan))
-    columns = ["suite_id", "knowledge", "n", "covered", "unresolved", "rc"]
     return pd.concat([table.astype({"rc": float}), total])[columns].reset_index(drop=True)

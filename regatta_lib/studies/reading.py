@@ -15,8 +15,24 @@ from regatta_lib.studies.suites import Scenario
 
 SAID = {0: "no", 1: "yes"}
 MARKDOWN = re.compile(r"([\\`*_{}\[\]()#+!|~$-])")
-COLUMNS = {("design", "", 1): "design", ("execution", "joint", 1): "joint", ("execution", "joint", 2): "joint again"}
-COLUMNS |= {("execution", "control", 1): "control", ("execution", "single", 1): "single"}
+JUDGES = ("design", "execution")
+ARMS = ("joint", "control", "single")
+
+
+def answer_name(arm: str, draw: int) -> str:
+    """What an answer of the agent is called: ``joint``, at its second draw ``joint again``, at its third ``joint 3``."""
+    if draw == 1:
+        return arm
+    return f"{arm} again" if draw == 2 else f"{arm} {draw}"
+
+
+def reading_order(judge: str, arm: str, draw: int) -> tuple[int, int, int]:
+    """Sorts places as they are read: design, then the joint arm, control and single, each by draw."""
+    return JUDGES.index(judge), ARMS.index(arm) if arm else -1, draw
+
+
+def _name(judge: str, arm: str, draw: int) -> str:
+    return "design" if judge == "design" else answer_name(arm, draw)
 
 
 def quoted(text: str) -> str:
@@ -55,8 +71,10 @@ def case_text(scenario: Scenario, fault: Fault, episodes: list[Episode], rulings
     ``second`` are the second judge's rulings, shown where it saw the same item.
     """
     here = (scenario.suite_id, scenario.scenario, fault.id)
-    mine = {_place(ruling): ruling for ruling in rulings if (ruling.suite_id, ruling.scenario, ruling.target) == here}
-    theirs = {_place(ruling): ruling for ruling in second if (ruling.suite_id, ruling.scenario, ruling.target) == here}
+    mine, theirs = (
+        {_place(ruling): ruling for ruling in of if (ruling.suite_id, ruling.scenario, ruling.target) == here}
+        for of in (rulings, second)
+    )
     answers = {
         ("execution", episode.arm, episode.draw): episode
         for episode in episodes
@@ -64,7 +82,8 @@ def case_text(scenario: Scenario, fault: Fault, episodes: list[Episode], rulings
     }
     parts = [scenario_text(scenario), f"**Fault {fault.id}.** The faulty agent is told:", quoted(fault.injected_behavior)]
     parts += ["A correct agent is told:", quoted(fault.correct_behavior)]
-    for place, name in COLUMNS.items():
+    for place in sorted(answers.keys() | mine.keys() | theirs.keys(), key=lambda place: reading_order(*place)):
+        name = _name(*place)
         if place in answers:
             parts += [f"**Answer ({name}):**", quoted(answers[place].text)]
         if place in mine:
@@ -82,22 +101,24 @@ def _place(ruling: Ruling) -> tuple[str, str, int]:
 def scenario_verdicts(rulings: list[Ruling]) -> pd.DataFrame:
     """Each scenario and fault with its verdicts side by side, missing where there is none.
 
-    Columns: suite_id, scenario, fault_id, then those of design, joint, joint again, control and single that exist.
+    Columns: suite_id, scenario, fault_id, then design and the answers that exist (joint, its other draws, control, single),
+    by ``answer_name``.
     """
+    shown = [ruling for ruling in rulings if ruling.judge in JUDGES]
     rows = [
         {
             "suite_id": ruling.suite_id,
             "scenario": ruling.scenario,
             "fault_id": ruling.target,
-            "place": COLUMNS[_place(ruling)],
+            "place": _name(*_place(ruling)),
             "value": ruling.value,
         }
-        for ruling in rulings
-        if _place(ruling) in COLUMNS
+        for ruling in shown
     ]
     frame = pd.DataFrame(rows).astype({"value": "Int64"})
     wide = frame.pivot(index=["suite_id", "scenario", "fault_id"], columns="place", values="value")
-    return wide.reindex(columns=[name for name in COLUMNS.values() if name in wide]).rename_axis(columns=None).reset_index()
+    places = sorted({_place(ruling) for ruling in shown}, key=lambda place: reading_order(*place))
+    return wide[[_name(*place) for place in places]].rename_axis(columns=None).reset_index()
 
 
 def examples(table: pd.DataFrame) -> pd.DataFrame:
@@ -119,7 +140,7 @@ def disagreements(rulings: list[Ruling]) -> pd.DataFrame:
     reasons = {
         (ruling.suite_id, ruling.scenario, ruling.target, ruling.judge): ruling.justification
         for ruling in rulings
-        if COLUMNS.get(_place(ruling)) in ("design", "joint")
+        if _place(ruling) in (("design", "", 1), ("execution", "joint", 1))
     }
     differing = table.loc[table["design"] != table["joint"], ["suite_id", "scenario", "fault_id", "design", "joint"]]
     keys = [*differing[["suite_id", "scenario", "fault_id"]].itertuples(index=False, name=None)]
