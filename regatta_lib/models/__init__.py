@@ -11,7 +11,7 @@ from regatta_lib.models.batches import (
     placement_table,
     undealt,
 )
-from regatta_lib.models.calls import MissingTranscript, Model, Pending, Reply, Request
+from regatta_lib.models.calls import Body, MissingTranscript, Model, Pending, Reply, Request, Schema
 from regatta_lib.models.exchange import Exchange
 from regatta_lib.models.live import Live
 from regatta_lib.models.model import Replay, Routed, Scripted
@@ -23,6 +23,7 @@ from regatta_lib.models.transcripts import Transcripts, pack
 
 __all__ = [
     "PLACEMENTS",
+    "Body",
     "Collector",
     "Exchange",
     "Live",
@@ -35,6 +36,7 @@ __all__ = [
     "Reply",
     "Request",
     "Routed",
+    "Schema",
     "Scripted",
     "Totals",
     "Transcripts",
