@@ -11,7 +11,7 @@ from regatta_lib.models.batches import (
     placement_table,
     undealt,
 )
-from regatta_lib.models.calls import MissingTranscript, Model, Pending, Reply, Request
+from regatta_lib.models.calls import Body, MissingTranscript, Model, Pending, Reply, Request, Schema
 from regatta_lib.models.exchange import Exchange
 from regatta_lib.models.live import Live
 from regatta_lib.models.model import Replay, Routed, Scripted
@@ -22,8 +22,8 @@ from regatta_lib.models.spend import Totals, price_list, totals, watched
 from regatta_lib.models.transcripts import Transcripts, pack
 
 __all__ = [
-    "PLACEMENTS", "Collector", "Exchange", "Live", "MissingTranscript", "Model", "Pending", "Placement", "Preflight",
-    "Replay", "Reply", "Request", "Routed", "Scripted", "Totals", "Transcripts", "batch_texts", "collected", "deal",
-    "dealt_kinds", "json_object", "objects", "pack", "placement_table", "price_list", "probe", "serving", "totals",
+    "PLACEMENTS", "Body", "Collector", "Exchange", "Live", "MissingTranscript", "Model", "Pending", "Placement", "Preflight",
+    "Replay", "Reply", "Request", "Routed", "Schema", "Scripted", "Totals", "Transcripts", "batch_texts", "collected",
+    "deal", "dealt_kinds", "json_object", "objects", "pack", "placement_table", "price_list", "probe", "serving", "totals",
     "undealt", "watched"
 ]  # fmt: skip

@@ -39,7 +39,7 @@ class Placement:
 PLACEMENTS = Contract(Placement, ("batch", "position"))
 
 
-class Collector:
+class Collector(Model):
     """A model that passes requests on and remembers those that wait: ``waiting`` is {key: request}."""
 
     def __init__(self, model: Model) -> None:
@@ -91,7 +91,7 @@ def deal(waiting: dict[str, Request], size: int, first: int, rng: np.random.Gene
 
 def _split(keys: list[str], once: dict[str, str | None], size: int) -> list[list[str]]:
     """As few batches as the rules allow, about equally full."""
-    times = Counter(group for group in once.values() if group is not None)
+    times: Counter[str | None] = Counter(group for group in once.values() if group is not None)
     batches: list[list[str]] = [[] for _ in range(max(-(-len(keys) // size), *times.values(), 1))]
     held: list[set[str | None]] = [set() for _ in batches]
     # The groups that need the most batches choose first; sorting is stable, so the rest stays in its random order.
@@ -250,9 +250,9 @@ def placement_table(placements: list[Placement]) -> pd.DataFrame:
     return pd.DataFrame([asdict(place) for place in placements])
 
 
-def dealt_kinds(placements: list[Placement]) -> dict[str, Counter]:
+def dealt_kinds(placements: list[Placement]) -> dict[str, Counter[int]]:
     """For each kind of task the batches and their sizes, {kind: {batch: requests}}."""
-    kinds: dict[str, Counter] = defaultdict(Counter)
+    kinds: dict[str, Counter[int]] = defaultdict(Counter)
     for place in placements:
         kinds[place.kind][place.batch] += 1
     return dict(kinds)

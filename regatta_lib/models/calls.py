@@ -1,6 +1,6 @@
 """The nouns of a call to a model: a request, the reply it came to, and whoever answers it."""
 
-from typing import Annotated, Literal, Protocol
+from typing import Annotated, Any, Literal, Protocol
 
 from pydantic import Field, StringConstraints
 from pydantic.dataclasses import dataclass
@@ -8,6 +8,9 @@ from pydantic.dataclasses import dataclass
 from regatta_lib.base import LAZY, Positive
 
 ReplyState = Literal["answered", "refused", "truncated", "empty", "error"]
+Body = dict[str, Any]  # the body of a request in the shape of an API, as JSON has it
+Schema = dict[str, Any]  # a JSON schema
+Usage = dict[str, int]  # token counts by the names of the Messages API; at least input_tokens and output_tokens
 
 
 @dataclass(frozen=True, config=LAZY)
@@ -21,7 +24,7 @@ class Request:
     """
 
     call: Annotated[str, StringConstraints(pattern=r"^[a-z0-9_]+/[A-Za-z0-9][A-Za-z0-9_.]*(/[A-Za-z0-9_.-]+)*$")]
-    params: dict
+    params: Body
     draw: Positive = 1
 
 
@@ -42,7 +45,7 @@ class Reply:
     stop_reason: str | None
     requested_model: str
     served_model: str | None
-    usage: dict | None
+    usage: Usage | None
     attempts: Positive
     maybe_billed: Annotated[int, Field(ge=0)]
     error: str | None
@@ -58,7 +61,10 @@ class Pending(Exception):
 
 
 class Model(Protocol):
-    """Whoever answers requests. ``complete`` may run many times at once; ``aclose`` ends the work."""
+    """Whoever answers requests. ``complete`` may run many times at once; ``aclose`` ends the work.
+
+    Models name it as their base, so that a type checker holds each class to it; whatever has both methods will do.
+    """
 
     async def complete(self, request: Request) -> Reply: ...
 

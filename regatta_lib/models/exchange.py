@@ -9,9 +9,10 @@ import json
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 from regatta_lib.base import canonical_json, write_atomic
-from regatta_lib.models.calls import Pending, Reply, Request
+from regatta_lib.models.calls import Body, Model, Pending, Reply, Request
 from regatta_lib.models.protocols import read_message
 from regatta_lib.models.transcripts import Transcripts, events, request_key, transcript_files
 
@@ -40,16 +41,16 @@ class Counts:
         return ", ".join(f"{count:,} {name}" for name, count in asdict(self).items())
 
 
-class Exchange:
+class Exchange(Model):
     """A model that answers through the files of ``folder``. A request without an answer yet raises ``Pending``."""
 
     def __init__(self, folder: Path, transcripts: Transcripts) -> None:
         self._folder = folder
         self._transcripts = transcripts
-        self._open: dict[str, dict] = {}
+        self._open: dict[str, Body] = {}
         self._asked: set[str] = set()
         self._counts = Counts()
-        self._answers: dict[str, dict] = {}
+        self._answers: dict[str, Any] = {}
         for custom_id, message in self._read_answers():
             kept = self._answers.setdefault(custom_id, message)
             if kept is not message:
@@ -86,7 +87,7 @@ class Exchange:
         lines = (canonical_json({"custom_id": key, "params": self._open[key]}) for key in sorted(self._open))
         write_atomic(self._folder / "requests.jsonl", "".join(f"{line}\n" for line in lines))
 
-    def _read_answers(self) -> Iterator[tuple[str, dict]]:
+    def _read_answers(self) -> Iterator[tuple[str, Any]]:
         """The messages of the answer files, in the order of file names and lines. Counts the lines without one."""
         for path in sorted(self._folder.glob("answers*.jsonl")):
             for line in path.read_bytes().splitlines():

@@ -14,12 +14,18 @@ import time
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
 from weakref import WeakValueDictionary
 
 from regatta_lib.base import ContractError, Endpoint
-from regatta_lib.models.calls import Reply, Request
+from regatta_lib.models.calls import Body, Model, Reply, Request
 from regatta_lib.models.protocols import chat_body, malformed, message_body, read_chat, read_message
-from regatta_lib.models.transcripts import Ledger, Outcome, Transcripts, request_key
+from regatta_lib.models.transcripts import Billed, Ledger, Outcome, Transcripts, request_key
+
+if TYPE_CHECKING:
+    from anthropic import APIStatusError as AnthropicStatusError
+    from openai import APIStatusError as OpenAIStatusError
 
 RETRIED = (408, 409, 425, 429)
 OVERLOADED = (429, 503, 529)
@@ -75,7 +81,7 @@ class Attempt:
     retry_after: float | None = None
 
 
-class Live:
+class Live(Model):
     """The model behind one endpoint. Raises ContractError if its key is not in the environment."""
 
     def __init__(self, endpoint: Endpoint, transcripts: Transcripts, retry: Retry | None = None) -> None:
@@ -120,7 +126,7 @@ class Live:
                 await asyncio.sleep(wait)
         return reply
 
-    async def _send(self, body: dict) -> Attempt:
+    async def _send(self, body: Body) -> Attempt:
         """Send a Messages body once. Whatever goes wrong on the way is an outcome, not an exception."""
         chat = self.endpoint.protocol == "openai"
         create = (self.client.chat.completions if chat else self.client.messages).with_raw_response.create
@@ -134,7 +140,7 @@ class Live:
         except self.sdk.APIConnectionError as error:
             text = "no answer in time" if isinstance(error, self.sdk.APITimeoutError) else "connection failed"
             causes = _causes(error)
-            billed = "no" if any(name.startswith(NOT_SENT) for name in causes) else "maybe"
+            billed: Billed = "no" if any(name.startswith(NOT_SENT) for name in causes) else "maybe"
             failed = Outcome("error", error=f"{text} ({', '.join(causes)})", billed=billed, final=False)
             return Attempt(failed, again=True)
         content = raw.http_response.content
@@ -146,17 +152,19 @@ class Live:
         return Attempt(outcome, again=outcome.state == "error")
 
 
-def _client(endpoint: Endpoint, transcripts: Transcripts):
+def _client(endpoint: Endpoint, transcripts: Transcripts) -> tuple[ModuleType, Any]:
     """The SDK an endpoint needs and a client for it, with the key from the environment and from nowhere else.
 
     Over aiohttp: the SDKs' default transport looks at every idle connection on every call, which costs more than the
     durable transcripts do. A redirect is not followed: no API sends one, and the key must not go where it points.
+
+    The client is of either SDK, whose calls have no type in common.
     """
     key = os.environ.get(endpoint.key_env, "") if endpoint.key_env else "none"
     if not key:
         raise ContractError(f"{endpoint.base_url}: environment variable {endpoint.key_env} is not set, expected its key")
     transcripts.hide(key)
-    options = {"api_key": key, "base_url": endpoint.base_url, "max_retries": 0, "timeout": endpoint.timeout}
+    options: dict[str, Any] = {"api_key": key, "base_url": endpoint.base_url, "max_retries": 0, "timeout": endpoint.timeout}
     if endpoint.protocol == "openai":
         import openai
 
@@ -173,12 +181,14 @@ def _client(endpoint: Endpoint, transcripts: Transcripts):
 def _causes(error: BaseException) -> list[str]:
     """The names of the exceptions behind an exception, outermost first."""
     names = []
-    while error := error.__cause__:
-        names.append(type(error).__name__)
+    cause = error.__cause__
+    while cause:
+        names.append(type(cause).__name__)
+        cause = cause.__cause__
     return names
 
 
-def _refused(error) -> Attempt:
+def _refused(error: "AnthropicStatusError | OpenAIStatusError") -> Attempt:
     """An HTTP error status. It costs nothing, except that a gateway's timeout leaves the outcome open."""
     status, text = error.status_code, " ".join(str(error.body or error.message).split())[:300]
     outcome = Outcome("error", error=f"HTTP {status}: {text}", billed="maybe" if status in UNKNOWN else "no", final=False)

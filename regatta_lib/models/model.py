@@ -15,13 +15,13 @@ from functools import lru_cache
 from pathlib import Path
 
 from regatta_lib.base import ContractError, canonical_json, sha256
-from regatta_lib.models.calls import MissingTranscript, Model, Reply, Request
-from regatta_lib.models.transcripts import History, events, request_key, suite_of, transcript_files
+from regatta_lib.models.calls import Body, MissingTranscript, Model, Reply, ReplyState, Request
+from regatta_lib.models.transcripts import History, OutcomeEvent, events, request_key, suite_of, transcript_files
 
 SUITES_KEPT = 16  # more than a run works on at once, or each would be read again for every question
 
 
-class Scripted:
+class Scripted(Model):
     """A model that answers with ``answers(request)`` or ``answers[request.call]``: a text, or a whole ``Reply``."""
 
     def __init__(self, answers: Callable[[Request], str | Reply] | Mapping[str, str | Reply]) -> None:
@@ -34,7 +34,7 @@ class Scripted:
             return answer
         name = request.params.get("model", "scripted")
         key = request_key(request.params, {"protocol": "scripted"}, "", request.draw)
-        state = "answered" if answer.strip() else "empty"
+        state: ReplyState = "answered" if answer.strip() else "empty"
         return Reply(
             request.call, key, state, answer, "end_turn", name, name, None, 1, 0, None, request.params.get("temperature")
         )
@@ -43,7 +43,7 @@ class Scripted:
         """Nothing to close."""
 
 
-class Replay:
+class Replay(Model):
     """A model that answers from stored transcripts only. A request they do not hold raises ``MissingTranscript``."""
 
     def __init__(self, folder: Path) -> None:
@@ -66,7 +66,7 @@ class Replay:
     def _read(self, suite: str) -> dict[str, list[Reply]]:
         questions: dict[str, str] = {}
         histories: dict[str, History] = {}
-        last: dict[str, dict] = {}
+        last: dict[str, OutcomeEvent] = {}
         for offset, event in events(self._files[suite]):
             key = event["key"]
             histories.setdefault(key, History()).add(offset, event)
@@ -84,12 +84,12 @@ class Replay:
         }
 
 
-def _question(params: dict, draw: int) -> str:
+def _question(params: Body, draw: int) -> str:
     """What a replay goes by: the request without the place it was sent to."""
     return sha256(canonical_json([params, draw]))
 
 
-class Routed:
+class Routed(Model):
     """A model that sends each request to ``models[request.params["model"]]``."""
 
     def __init__(self, models: Mapping[str, Model]) -> None:
@@ -97,7 +97,7 @@ class Routed:
 
     async def complete(self, request: Request) -> Reply:
         name = request.params.get("model")
-        if name not in self._models:
+        if name is None or name not in self._models:
             known = ", ".join(sorted(self._models))
             raise ContractError(f"{request.call}: no endpoint {name!r}, expected one of {known}")
         return await self._models[name].complete(request)

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from typing import Literal
 
 from regatta_lib.base import Endpoint
-from regatta_lib.models.calls import Reply, Request
+from regatta_lib.models.calls import Body, Reply, Request, Schema
 from regatta_lib.models.live import Live
 from regatta_lib.models.transcripts import Transcripts
 
-SCHEMA = {
+SCHEMA: Schema = {
     "type": "object",
     "properties": {"reason": {"type": "string"}, "colour": {"type": "string", "enum": ["red", "green", "blue"]}},
     "required": ["reason", "colour"],
@@ -24,6 +24,8 @@ REFUSED = ("HTTP 400:", "HTTP 422:")  # the statuses that say "this request is w
 # What says nothing about a request: who asks, how often, and whether the server is there.
 ELSEWHERE = tuple(f"HTTP {status}:" for status in (401, 402, 403, 408, 409, 425, 429, 503, 504, 529))
 ELSEWHERE += ("no answer in time", "connection failed")
+Sampling = Literal["accepted", "refused", "provider default"]
+Counting = Literal["offered", "not offered here"]
 MODES = {"schema": "structured output", "tool": "forced tool", "prompt": "prompt and parse"}
 
 
@@ -37,8 +39,8 @@ class Preflight:
 
     endpoint: Endpoint
     served_model: str | None
-    sampling: Literal["accepted", "refused", "provider default"]
-    count_tokens: Literal["offered", "not offered here"]
+    sampling: Sampling
+    count_tokens: Counting
     lifecycle: str
 
     def __str__(self) -> str:
@@ -56,8 +58,8 @@ async def probe(endpoint: Endpoint, transcripts: Transcripts) -> Preflight:
     """
     endpoint = endpoint.model_copy(update={"structured": "schema"})
     plain = await _ask(endpoint, transcripts, "plain")
-    sampling = "accepted" if endpoint.sampling else "provider default"
-    if plain.state == "error" and endpoint.sampling and plain.error.startswith(REFUSED):
+    sampling: Sampling = "accepted" if endpoint.sampling else "provider default"
+    if endpoint.sampling and _failed(plain, REFUSED):
         endpoint, sampling = endpoint.model_copy(update={"sampling": False}), "refused"
         plain = await _ask(endpoint, transcripts, "plain")
     if plain.state == "error":
@@ -69,9 +71,9 @@ async def probe(endpoint: Endpoint, transcripts: Transcripts) -> Preflight:
         reply = await _ask(endpoint, transcripts, "schema")
         if _follows(reply):
             break
-        if reply.state == "error" and reply.error.startswith("HTTP 5"):
+        if _failed(reply, ("HTTP 5",)):
             reply = await _ask(endpoint, transcripts, "plain", draw=2)
-        if reply.state == "error" and reply.error.startswith(("HTTP 5", *ELSEWHERE)):
+        if _failed(reply, ("HTTP 5", *ELSEWHERE)):
             raise PreflightError(f"{endpoint.base_url}: {endpoint.model}: {reply.error}")
     count_tokens, lifecycle = await _extras(endpoint, transcripts)
     return Preflight(endpoint, plain.served_model, sampling, count_tokens, lifecycle)
@@ -80,11 +82,16 @@ async def probe(endpoint: Endpoint, transcripts: Transcripts) -> Preflight:
 async def _ask(endpoint: Endpoint, transcripts: Transcripts, kind: str, draw: int = 1) -> Reply:
     """The schema request asks for prose, so that only a server that enforces the schema answers with its JSON."""
     text = "Tell me in a sentence of plain prose which colour you like best, and why."
-    params = {"model": "preflight", "max_tokens": 1_024, "messages": [{"role": "user", "content": text}]}
+    params: Body = {"model": "preflight", "max_tokens": 1_024, "messages": [{"role": "user", "content": text}]}
     params |= {"temperature": 0} if kind == "plain" else {}
     params |= {"output_config": {"format": {"type": "json_schema", "schema": SCHEMA}}} if kind == "schema" else {}
     async with aclosing(Live(endpoint, transcripts)) as model:
         return await model.complete(Request(f"preflight/preflight/{kind}", params, draw))
+
+
+def _failed(reply: Reply, ways: tuple[str, ...]) -> bool:
+    """Is the reply an error that begins in one of these ways?"""
+    return reply.state == "error" and (reply.error or "").startswith(ways)
 
 
 def _follows(reply: Reply) -> bool:
@@ -97,7 +104,7 @@ def _follows(reply: Reply) -> bool:
         return False
 
 
-async def _extras(endpoint: Endpoint, transcripts: Transcripts) -> tuple[str, str]:
+async def _extras(endpoint: Endpoint, transcripts: Transcripts) -> tuple[Counting, str]:
     """Token counting and the model's lifecycle: optional features, so any failure means that they are not offered."""
     async with aclosing(Live(endpoint, transcripts)) as model:
         if endpoint.protocol == "openai":
@@ -106,7 +113,7 @@ async def _extras(endpoint: Endpoint, transcripts: Transcripts) -> tuple[str, st
         turn = [{"role": "user", "content": "one two three"}]
         try:
             counted = await model.client.messages.count_tokens(model=endpoint.model, messages=turn)
-            count_tokens = "offered" if isinstance(counted.input_tokens, int) else "not offered here"
+            count_tokens: Counting = "offered" if isinstance(counted.input_tokens, int) else "not offered here"
         except absent:
             count_tokens = "not offered here"
         try:

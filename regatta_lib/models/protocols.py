@@ -5,8 +5,11 @@ translated. Answers are untrusted: a body that is not what its protocol says is 
 """
 
 import json
+from dataclasses import replace
+from typing import Any
 
 from regatta_lib.base import Endpoint
+from regatta_lib.models.calls import Body, Schema, Usage
 from regatta_lib.models.transcripts import Outcome
 
 SAMPLING = ("temperature", "top_p", "top_k")
@@ -16,7 +19,7 @@ USAGE = {"prompt_tokens": "input_tokens", "completion_tokens": "output_tokens"}
 TOKENS = set(USAGE.values())
 
 
-def message_body(params: dict, endpoint: Endpoint) -> dict:
+def message_body(params: Body, endpoint: Endpoint) -> Body:
     """The Messages body of a request: the endpoint's model and extra fields, sampling and schema as it takes them."""
     body = {name: value for name, value in params.items() if endpoint.sampling or name not in SAMPLING}
     body |= endpoint.body | {"model": endpoint.model}
@@ -34,12 +37,13 @@ def message_body(params: dict, endpoint: Endpoint) -> dict:
     return body
 
 
-def schema_of(params: dict) -> dict | None:
+def schema_of(params: Body) -> Schema | None:
     """The JSON schema a request asks its answer to follow, or None."""
-    return params.get("output_config", {}).get("format", {}).get("schema")
+    schema: Schema | None = params.get("output_config", {}).get("format", {}).get("schema")
+    return schema
 
 
-def chat_body(message: dict) -> dict:
+def chat_body(message: Body) -> Body:
     """A Messages body as a chat-completions body."""
     body = {name: value for name, value in message.items() if name not in ("system", "messages", "output_config", "tools")}
     system = [{"role": "system", "content": plain_text(message["system"])}] if message.get("system") else []
@@ -57,12 +61,12 @@ def chat_body(message: dict) -> dict:
     return body
 
 
-def plain_text(content: str | list[dict]) -> str:
+def plain_text(content: str | list[dict[str, Any]]) -> str:
     """The text of a message's content, given as one string or as text blocks."""
     return content if isinstance(content, str) else "".join(block["text"] for block in content)
 
 
-def read_message(message: object) -> Outcome:
+def read_message(message: Any) -> Outcome:
     """What a Messages answer came to. A tool's input counts as text: it is the structured answer."""
     try:
         if message["type"] != "message":
@@ -77,7 +81,7 @@ def read_message(message: object) -> Outcome:
         return malformed(message)
 
 
-def read_chat(completion: object) -> Outcome:
+def read_chat(completion: Any) -> Outcome:
     """What a chat-completions answer came to, in the words of the Messages API."""
     try:
         choice = completion["choices"][0]
@@ -93,7 +97,7 @@ def read_chat(completion: object) -> Outcome:
         return malformed(completion)
 
 
-def outcome(text: str, stop: str, model: str, usage: dict | None, refusal: str | None = None) -> Outcome:
+def outcome(text: str, stop: str, model: str, usage: Usage | None, refusal: str | None = None) -> Outcome:
     """The state of a well-formed answer by why it stopped, then by whether it says anything. Raises TypeError if it is not.
 
     Token counts may be missing, as some servers give none; wrong ones are refused. Only whole numbers are kept of them.
@@ -104,14 +108,14 @@ def outcome(text: str, stop: str, model: str, usage: dict | None, refusal: str |
             raise TypeError
     if not all(isinstance(value, str) for value in (text, stop, model)):
         raise TypeError
-    common = {"text": text, "stop_reason": stop, "served_model": model, "usage": usage}
+    found = Outcome("answered" if text.strip() else "empty", text, stop, model, usage)
     if stop == "refusal":
-        return Outcome("refused", **common, error=f"refused: {refusal}" if refusal else None)
+        return replace(found, state="refused", error=f"refused: {refusal}" if refusal else None)
     if stop in ("max_tokens", "model_context_window_exceeded"):
-        return Outcome("truncated", **common)
+        return replace(found, state="truncated")
     if stop not in ("end_turn", "stop_sequence", "tool_use"):
-        return Outcome("error", **common, error=f"stopped for an unexpected reason: {stop!r}", final=False)
-    return Outcome("answered" if text.strip() else "empty", **common)
+        return replace(found, state="error", error=f"stopped for an unexpected reason: {stop!r}", final=False)
+    return found
 
 
 def malformed(found: object) -> Outcome:

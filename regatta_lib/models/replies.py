@@ -6,11 +6,12 @@ answer may be is checked afterwards, on that object alone: narrowing the search 
 
 import json
 from collections.abc import Iterator
+from typing import Any
 
 from regatta_lib.base import canonical_json, unique_keys
 
 
-def _writable(value: dict) -> bool:
+def _writable(value: object) -> bool:
     """Whether a text file can hold it: an escape can make half a character, which UTF-8 has no form for."""
     try:
         return bool(canonical_json(value).encode("utf-8"))
@@ -21,7 +22,7 @@ def _writable(value: dict) -> bool:
 _DECODER = json.JSONDecoder(object_pairs_hook=unique_keys)
 
 
-def objects(text: str) -> Iterator[dict]:
+def objects(text: str) -> Iterator[dict[str, Any]]:
     """The complete JSON objects of a text, in order; an object inside a complete one is part of that one.
 
     Where the outermost object is cut off, the complete ones inside it are found: a truncated list keeps its whole items.
@@ -47,7 +48,7 @@ def unfenced(text: str) -> str:
     return stripped
 
 
-def json_object(text: str) -> dict | None:
+def json_object(text: str) -> dict[str, Any] | None:
     """The object a reply consists of, or the last complete one in it, or None. A key given twice makes it unreadable."""
     for candidate in (text, unfenced(text)):
         try:

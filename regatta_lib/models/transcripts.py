@@ -14,18 +14,52 @@ import asyncio
 import json
 import lzma
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Any, BinaryIO, Literal, TypedDict, cast
 
 import filelock
 
 from regatta_lib.base import ContractError, canonical_json, sha256, write_atomic
-from regatta_lib.models.calls import Reply, ReplyState, Request
+from regatta_lib.models.calls import Body, Reply, ReplyState, Request, Usage
 
 OPEN_LEDGERS = 16
+Billed = Literal["yes", "no", "maybe"]
+Place = dict[str, Any]  # where a call goes: the fields of an endpoint that tell it from others
+
+
+class SentEvent(TypedDict):
+    """A line of a transcript: a request is about to leave."""
+
+    event: Literal["sent"]
+    key: str
+    call: str
+    params: Body
+    draw: int
+    endpoint: Place
+    api_version: str
+
+
+class OutcomeEvent(TypedDict):
+    """A line of a transcript: what an attempt came to, see ``Outcome``."""
+
+    event: Literal["outcome"]
+    key: str
+    call: str
+    requested_model: str
+    state: ReplyState
+    text: str
+    stop_reason: str | None
+    served_model: str | None
+    usage: Usage | None
+    error: str | None
+    billed: Billed
+    final: bool
+
+
+Event = SentEvent | OutcomeEvent
 
 
 @dataclass(frozen=True)
@@ -36,21 +70,22 @@ class Outcome:
     text: str = ""
     stop_reason: str | None = None
     served_model: str | None = None
-    usage: dict | None = None
+    usage: Usage | None = None
     error: str | None = None
-    billed: Literal["yes", "no", "maybe"] = "yes"
+    billed: Billed = "yes"
     final: bool = True
 
 
-def request_key(params: dict, endpoint: dict, api_version: str, draw: int) -> str:
+def request_key(params: Body, endpoint: Mapping[str, object], api_version: str, draw: int) -> str:
     """What identifies a call: SHA-256 of the canonical JSON of the whole request, where it goes, and the draw."""
     return sha256(canonical_json({"params": params, "endpoint": endpoint, "api_version": api_version, "draw": draw}))
 
 
-def sent_temperature(params: dict, endpoint: dict) -> float | None:
+def sent_temperature(params: Body, endpoint: Place) -> float | None:
     """The temperature with which a request leaves for an endpoint, as ``protocols.message_body`` makes its body."""
     asked = params.get("temperature") if endpoint.get("sampling", True) else None
-    return endpoint.get("body", {}).get("temperature", asked)
+    temperature: float | None = endpoint.get("body", {}).get("temperature", asked)
+    return temperature
 
 
 def suite_of(call: str) -> str:
@@ -58,7 +93,7 @@ def suite_of(call: str) -> str:
     return call.split("/")[1]
 
 
-def events(path: Path) -> Iterator[tuple[int, dict]]:
+def events(path: Path) -> Iterator[tuple[int, Event]]:
     """The events of a transcript file with their byte offsets, packed or not; a torn last line is left out.
 
     Raises ContractError for any other line that is no event.
@@ -69,7 +104,7 @@ def events(path: Path) -> Iterator[tuple[int, dict]]:
             if not line.endswith(b"\n"):
                 return
             try:
-                event = json.loads(line)
+                event: Event = json.loads(line)
                 known = event["event"] in ("sent", "outcome") and isinstance(event["key"], str)
             except (ValueError, TypeError, KeyError):
                 known = False
@@ -91,7 +126,7 @@ class History:
     last: int = -1
     temperature: float | None = None
 
-    def add(self, offset: int, event: dict) -> None:
+    def add(self, offset: int, event: Event) -> None:
         """Count one more event."""
         if event["event"] == "sent":
             self.sent += 1
@@ -102,11 +137,18 @@ class History:
         self.truncated += event["state"] == "truncated"
         self.settled, self.last = event["final"], offset
 
-    def reply(self, event: dict) -> Reply:
+    def reply(self, event: OutcomeEvent) -> Reply:
         """The reply a call has after its latest outcome. A request sent and never answered may have been billed."""
         return Reply(
-            **{name: event[name] for name in ("call", "key", "state", "text", "stop_reason", "requested_model")},
-            **{name: event[name] for name in ("served_model", "usage", "error")},
+            call=event["call"],
+            key=event["key"],
+            state=event["state"],
+            text=event["text"],
+            stop_reason=event["stop_reason"],
+            requested_model=event["requested_model"],
+            served_model=event["served_model"],
+            usage=event["usage"],
+            error=event["error"],
             attempts=max(self.sent, 1),
             maybe_billed=self.maybe_billed + max(self.sent - self.outcomes, 0),
             temperature=self.temperature,
@@ -127,8 +169,8 @@ class Ledger:
         for self._end, event in events(path):
             self._history(event["key"]).add(self._end, event)
         self._end = _cut_torn_line(self._file)
-        self._waiting: list[asyncio.Future] = []
-        self._syncing: asyncio.Task | None = None
+        self._waiting: list[asyncio.Future[None]] = []
+        self._syncing: asyncio.Task[None] | None = None
 
     def _history(self, key: str) -> History:
         return self._histories.setdefault(key, History())
@@ -146,10 +188,10 @@ class Ledger:
             file.seek(history.last)
             return history.reply(json.loads(file.readline()))
 
-    def append(self, line: str) -> dict:
+    def append(self, line: str) -> Event:
         """Write one event to the operating system: it survives the death of this process, not yet of the machine."""
         content = line.encode("utf-8", "replace") + b"\n"  # half a character pair, as a cut text may end in, turns into "?"
-        event = json.loads(content)
+        event: Event = json.loads(content)
         self._file.write(content)
         self._file.flush()
         self._history(event["key"]).add(self._end, event)
@@ -167,12 +209,11 @@ class Ledger:
     async def _sync(self) -> None:
         while self._waiting:
             waiters, self._waiting = self._waiting, []
+            failure: Exception | None = None
             try:
                 await asyncio.to_thread(os.fsync, self._file.fileno())
             except (OSError, ValueError) as error:
                 failure = error
-            else:
-                failure = None
             for waiter in waiters:
                 if not waiter.done():
                     waiter.set_exception(failure) if failure else waiter.set_result(None)
@@ -182,7 +223,7 @@ class Ledger:
         self._file.close()
 
 
-def _cut_torn_line(file) -> int:
+def _cut_torn_line(file: BinaryIO) -> int:
     """Cut off what follows the last line end. Returns the length of the file."""
     end = file.seek(0, os.SEEK_END)
     while end:
@@ -236,7 +277,7 @@ class Transcripts:
             for name in idle[: max(len(self._ledgers) - OPEN_LEDGERS, 0)]:
                 self._ledgers.pop(name).close()
 
-    def sent(self, ledger: Ledger, key: str, request: Request, endpoint: dict, api_version: str) -> None:
+    def sent(self, ledger: Ledger, key: str, request: Request, endpoint: Place, api_version: str) -> None:
         """Note that a request is about to leave."""
         where = {"endpoint": endpoint, "api_version": api_version}
         asked = {"call": request.call, "params": request.params, "draw": request.draw}
@@ -245,11 +286,11 @@ class Transcripts:
     async def outcome(self, ledger: Ledger, key: str, call: str, requested_model: str, outcome: Outcome) -> Reply:
         """Store what an attempt came to. Returns, once it is on the disk, the reply that was stored."""
         names = {"event": "outcome", "key": key, "call": call, "requested_model": requested_model}
-        stored = ledger.append(self._line(names | vars(outcome)))
+        stored = cast("OutcomeEvent", ledger.append(self._line(names | vars(outcome))))  # the event that was passed in
         await ledger.synced()
         return ledger.history(key).reply(stored)
 
-    def _line(self, event: dict) -> str:
+    def _line(self, event: dict[str, Any]) -> str:
         line = canonical_json(event)
         for secret in self._hidden:
             line = line.replace(secret, "[hidden]")

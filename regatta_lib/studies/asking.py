@@ -2,20 +2,25 @@
 
 import asyncio
 from collections.abc import Coroutine, Iterable
+from typing import Any, TypeVar
 
 from regatta_lib.base import Role
-from regatta_lib.models import Model, Pending, Reply, Request
+from regatta_lib.models import Body, Model, Pending, Reply, Request
 from regatta_lib.studies.prompts import Prompt, without_bounds
 
 IN_FLIGHT = 256
+T = TypeVar("T")
+A = TypeVar("A")
+B = TypeVar("B")
+C = TypeVar("C")
 
 
-def request_params(role: Role, prompt: Prompt) -> dict:
+def request_params(role: Role, prompt: Prompt) -> Body:
     """The body of a request, in the shape of the Messages API. ``model`` is the endpoint's name.
 
     The bounds of the reply's schema are sent only for a role that is ``bounded``.
     """
-    params = {
+    params: Body = {
         "model": role.endpoint,
         "max_tokens": role.max_tokens,
         "system": prompt.system,
@@ -34,7 +39,7 @@ async def ask(model: Model, role: Role, prompt: Prompt, call: str, draw: int = 1
     return await model.complete(Request(call, request_params(role, prompt), draw))
 
 
-async def gathered(jobs: Iterable[Coroutine], at_once: int = IN_FLIGHT) -> list:
+async def gathered(jobs: Iterable[Coroutine[Any, Any, T]], at_once: int = IN_FLIGHT) -> list[T]:
     """The results of all jobs, in order; at most ``at_once`` jobs exist at a time, so memory stays flat.
 
     Jobs that wait for an exchange do not stop the others: each runs as far as it can, so that all requests that can be
@@ -43,7 +48,7 @@ async def gathered(jobs: Iterable[Coroutine], at_once: int = IN_FLIGHT) -> list:
     slots = asyncio.Semaphore(at_once)
     failed = asyncio.Event()
 
-    async def run(job: Coroutine) -> object:
+    async def run(job: Coroutine[Any, Any, T]) -> T:
         try:
             return await job
         except Pending:
@@ -54,7 +59,7 @@ async def gathered(jobs: Iterable[Coroutine], at_once: int = IN_FLIGHT) -> list:
         finally:
             slots.release()
 
-    tasks = []
+    tasks: list[asyncio.Task[T]] = []
     for job in jobs:
         await slots.acquire()
         if failed.is_set():
@@ -65,4 +70,13 @@ async def gathered(jobs: Iterable[Coroutine], at_once: int = IN_FLIGHT) -> list:
     errors = [result for result in results if isinstance(result, BaseException)]
     if errors:
         raise min(errors, key=lambda error: isinstance(error, Pending))
-    return results
+    return [task.result() for task in tasks]
+
+
+async def together(
+    first: Coroutine[Any, Any, A], second: Coroutine[Any, Any, B], third: Coroutine[Any, Any, C]
+) -> tuple[A, B, C]:
+    """The results of three jobs of different kinds, run at once like those of ``gathered``."""
+    jobs: list[Coroutine[Any, Any, Any]] = [first, second, third]
+    one, two, three = await gathered(jobs)
+    return one, two, three

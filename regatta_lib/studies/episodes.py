@@ -1,16 +1,18 @@
 """Episodes: the agent under test answers one scenario, drawn afresh for each fault, in up to three arms."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Literal
 
 from pydantic.dataclasses import dataclass
 
-from regatta_lib.base import LAZY, Arm, FaultId, Lines, Positive, Role, State, SuiteId
+from regatta_lib.base import LAZY, FaultId, Lines, Positive, Role, State, SuiteId
 from regatta_lib.instruments import Fault, Ontology
 from regatta_lib.models import Model
 from regatta_lib.studies import prompts
 from regatta_lib.studies.asking import ask, gathered
 from regatta_lib.studies.suites import Scenario
+
+Played = Literal["joint", "control", "single"]
 
 
 @dataclass(frozen=True, config=LAZY)
@@ -24,7 +26,7 @@ class Episode:
     suite_id: SuiteId
     scenario: Positive
     fault_id: FaultId
-    arm: Literal["joint", "control", "single"]
+    arm: Played
     draw: Positive
     state: State
     text: str
@@ -34,7 +36,7 @@ class Episode:
 EPISODES = Lines(Episode, ("suite_id", "scenario", "fault_id", "arm", "draw"))
 
 
-def instructions(arm: Arm, fault: Fault, faults: list[Fault]) -> list[str]:
+def instructions(arm: Played, fault: Fault, faults: list[Fault]) -> list[str]:
     """The agent's operating instructions, one for each fault of the cell, in the order of the faults.
 
     joint: every faulty behavior, as in the paper. control: every correct behavior. single: the faulty behavior of
@@ -49,7 +51,7 @@ def request_draw(fault: Fault, faults: list[Fault], draw: int) -> int:
     return [f.id for f in faults].index(fault.id) + 1 + len(faults) * (draw - 1)
 
 
-def planned(faults: list[Fault], control: bool, single: list[str], draws: int) -> Iterator[tuple[Fault, Arm, int]]:
+def planned(faults: list[Fault], control: bool, single: Sequence[str], draws: int) -> Iterator[tuple[Fault, Played, int]]:
     """The episodes of one scenario: joint ``draws`` times, control once, single once for faults of these categories."""
     for fault in faults:
         for draw in range(1, draws + 1):
@@ -78,7 +80,7 @@ async def run_arms(
     ontology: Ontology,
     faults: list[Fault],
     scenarios: list[Scenario],
-    plan: list[tuple[Fault, Arm, int]],
+    plan: list[tuple[Fault, Played, int]],
     words: int,
 ) -> list[Episode]:
     """Run one suite: every scenario with every planned (fault, arm, draw).
@@ -87,7 +89,7 @@ async def run_arms(
     Raises models.Pending where an answer is still to come.
     """
 
-    async def episode(scenario: Scenario, fault: Fault, arm: Arm, draw: int) -> Episode:
+    async def episode(scenario: Scenario, fault: Fault, arm: Played, draw: int) -> Episode:
         prompt = agent_prompt(ontology, instructions(arm, fault, faults), scenario.agent_input, words)
         call = f"agent/{scenario.suite_id}/s{scenario.scenario:02d}/{fault.id}/{arm}/{draw}"
         reply = await ask(model, role, prompt, call, request_draw(fault, faults, draw))

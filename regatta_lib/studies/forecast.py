@@ -7,6 +7,7 @@ sent once more with twice the cap, so its high end is two prompts and three caps
 
 from collections.abc import Generator, Iterable, Iterator
 from dataclasses import dataclass
+from typing import TypeVar
 
 import pandas as pd
 
@@ -26,6 +27,7 @@ TOKENS_PER_WORD = 1.4
 # The prompts and caps that one live call may come to: see live.Live._ask.
 CUT_OFF_ONCE = (2, 3)
 MILLION = 1_000_000
+Number = TypeVar("Number", int, float)
 
 
 @dataclass(frozen=True)
@@ -151,15 +153,18 @@ def priced(todo: Iterable[Task], endpoints: dict[str, Endpoint], provider: str) 
 
 
 def _share(role: str, endpoint: str, total: list[int], endpoints: dict[str, Endpoint]) -> Share:
-    calls, sent, received = (tuple(total[i : i + 2]) for i in (0, 2, 4))
+    calls, sent, received = ((total[i], total[i + 1]) for i in (0, 2, 4))
     prices = endpoints[endpoint].prices if endpoint in endpoints else None
-    dollars = prices and tuple((sent[i] * prices.input + received[i] * prices.output) / MILLION for i in (0, 1))
-    return Share(role, endpoint, calls, sent, received, dollars or None)
+    if prices is None:
+        return Share(role, endpoint, calls, sent, received, None)
+    low, high = ((sent[i] * prices.input + received[i] * prices.output) / MILLION for i in (0, 1))
+    return Share(role, endpoint, calls, sent, received, (low, high))
 
 
 def ceiling(shares: list[Share]) -> float | None:
     """The high end of the price, or None where some price is not known."""
-    return None if any(share.dollars is None for share in shares) else sum(share.dollars[1] for share in shares)
+    dollars = _dollars(shares)
+    return None if dollars is None else sum(high for _, high in dollars)
 
 
 def shown(shares: list[Share]) -> pd.DataFrame:
@@ -167,16 +172,24 @@ def shown(shares: list[Share]) -> pd.DataFrame:
 
     Dollars are missing where some price is not known.
     """
-    priced = [share.dollars for share in shares]
+    dollars = _dollars(shares)
     total = Share(
         "all",
         "",
-        *(_summed([getattr(share, name) for share in shares]) for name in ("calls", "input_tokens", "output_tokens")),
-        None if None in priced else _summed(priced),
+        _summed([share.calls for share in shares]),
+        _summed([share.input_tokens for share in shares]),
+        _summed([share.output_tokens for share in shares]),
+        None if dollars is None else _summed(dollars),
     )
     frame = pd.DataFrame([vars(share) for share in (*shares, total)], dtype=object)
     return frame.rename(columns={"input_tokens": "input tokens", "output_tokens": "output tokens"})
 
 
-def _summed(pairs: list[tuple[float, float]]) -> tuple[float, float]:
+def _dollars(shares: list[Share]) -> list[tuple[float, float]] | None:
+    """The price of each share, or None where some price is not known."""
+    known = [share.dollars for share in shares if share.dollars is not None]
+    return known if len(known) == len(shares) else None
+
+
+def _summed(pairs: list[tuple[Number, Number]]) -> tuple[Number, Number]:
     return sum(low for low, _ in pairs), sum(high for _, high in pairs)

@@ -4,26 +4,30 @@ Coverage, design and execution answer yes or no, specificity scores 1 to 5, adve
 judge sees a scenario's description, message and expected behavior, not its author's own labels, and never the arm.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 from regatta_lib.base import ADVERSARIAL_CATEGORIES, State
 from regatta_lib.instruments import Fault, Ontology, Requirement
-from regatta_lib.models import Reply, json_object
+from regatta_lib.models import Reply, Schema, json_object
 from regatta_lib.studies import prompts
 from regatta_lib.studies.episodes import Episode
 from regatta_lib.studies.suites import Scenario
 
 LIKERT = (1, 2, 3, 4, 5)
 VERDICTS = {"no": 0, "yes": 1}
-BINARY = {"verdict": {"type": "string", "enum": ["yes", "no"]}}
+BINARY: dict[str, Schema] = {"verdict": {"type": "string", "enum": ["yes", "no"]}}
 ATTACK = {"type": "string", "enum": list(ADVERSARIAL_CATEGORIES)}
-VERDICT_FIELD = {
+VERDICT_FIELD: dict[str, dict[str, Schema]] = {
     "coverage": BINARY,
     "design": BINARY,
     "execution": BINARY,
     "specificity": {"score": {"type": "integer", "enum": list(LIKERT)}},
     "adversarial": {"categories": {"type": "array", "items": ATTACK, "maxItems": len(ADVERSARIAL_CATEGORIES)}},
 }
+
+Value = int | frozenset[str]  # 0/1, 1–5, or the set of attacks
 
 
 @dataclass(frozen=True)
@@ -40,7 +44,7 @@ class Opinion:
     """A judge's reply as read: its state, its value (0/1, 1–5, or the set of attacks; None unless answered), its reason."""
 
     state: State
-    value: int | frozenset[str] | None
+    value: Value | None
     justification: str
 
 
@@ -59,7 +63,7 @@ def fault_shown(fault: Fault) -> dict[str, str]:
     return {"faulty_behavior": fault.injected_behavior, "correct_behavior": fault.correct_behavior}
 
 
-def schema(judge: str, words: int) -> dict:
+def schema(judge: str, words: int) -> Schema:
     """The schema of a judge's reply: a reason of at most so many words, then the verdict."""
     return prompts.closed({"justification": prompts.text(words)} | VERDICT_FIELD[judge])
 
@@ -124,20 +128,26 @@ def unreadable(role: str, text: str) -> bool:
     return role in VERDICT_FIELD and read_text(role, text).value is None
 
 
-def _binary(found: dict) -> int | None:
+def _binary(found: dict[str, Any]) -> int | None:
     verdict = found["verdict"]
     return VERDICTS.get(verdict) if isinstance(verdict, str) else None
 
 
-def _score(found: dict) -> int | None:
+def _score(found: dict[str, Any]) -> int | None:
     score = found["score"]
     return score if type(score) is int and score in LIKERT else None
 
 
-def _categories(found: dict) -> frozenset[str] | None:
+def _categories(found: dict[str, Any]) -> frozenset[str] | None:
     named = found["categories"]
     known = isinstance(named, list) and all(isinstance(name, str) and name in ADVERSARIAL_CATEGORIES for name in named)
     return frozenset(named) if known else None
 
 
-_VALUE = {"coverage": _binary, "design": _binary, "execution": _binary, "specificity": _score, "adversarial": _categories}
+_VALUE: dict[str, Callable[[dict[str, Any]], Value | None]] = {
+    "coverage": _binary,
+    "design": _binary,
+    "execution": _binary,
+    "specificity": _score,
+    "adversarial": _categories,
+}

@@ -1,7 +1,7 @@
 """A study with arms in one table: what the faults change, false alarms, retest, second judge, planted verdicts."""
 
-from collections.abc import Mapping, Sequence
-from typing import Annotated
+from collections.abc import Hashable, Mapping, Sequence
+from typing import Annotated, Any
 
 import numpy as np
 import pandas as pd
@@ -13,6 +13,7 @@ from regatta_lib.base import Contract, ContractError
 from regatta_lib.stats import exact_interval, exact_mcnemar, percentile_interval, seeded
 
 Count = Annotated[int, Field(ge=0)]
+Row = dict[Hashable, Any]  # a row of a table, as pandas gives it
 
 
 @dataclass(frozen=True)
@@ -106,19 +107,20 @@ def _stages(pairs: pd.DataFrame, bootstrap: stats.Bootstrap) -> list[Quantity]:
     low, high = percentile_interval(measures.margin(*(counts[name].sum(axis=1) for name in measures.OUTCOMES)), level)
     margin = measures.margin(*(np.array(found[name]) for name in measures.OUTCOMES))
     varying = known.groupby("fault_id")[["design", "execution"]].nunique().gt(1).all(axis=1)
-    own = [found[name] if varying.any() else None for name in ("per_fault_margin", "ci_low", "ci_high")]
+    own = (found[name] if varying.any() else None for name in ("per_fault_margin", "ci_low", "ci_high"))
+    own_margin, own_low, own_high = own
     return [
         share("fdr_design", found["n11"] + found["n10"], n, missing, level),
         share("fdr_execution", found["n11"] + found["n01"], n, missing, level),
         share("stage_agreement", found["n11"] + found["n00"], n, missing, level),
         Quantity("pooled_chance", found["pooled_chance"], None, None, None, n, missing),
         Quantity("pooled_margin", float(margin), float(low), float(high), None, n, missing),
-        Quantity("per_fault_margin", *own, None, n, missing),
+        Quantity("per_fault_margin", own_margin, own_low, own_high, None, n, missing),
         Quantity("faults_varying", varying.mean(), None, None, int(varying.sum()), len(varying), 0),
     ]
 
 
-def _retest(found: dict, level: float) -> list[Quantity]:
+def _retest(found: Row, level: float) -> list[Quantity]:
     """Both sides of V3 on the pairs that were executed twice."""
     n, missing = found["pairs"], found["unresolved"]
     stages, executions = (round(found[name] * n) if n else 0 for name in ("stage_agreement", "retest_agreement"))
@@ -134,7 +136,7 @@ def _effect(name: str, pairs: pd.DataFrame, other: str, bootstrap: stats.Bootstr
     """The difference of the joint and another arm, the discordant pairs and faults behind it, and their exact p."""
     rng = seeded(bootstrap.seed, f"pilot/{name}")
     found = measures.overall_effect(pairs, rng, bootstrap.resamples, bootstrap.level)
-    n, missing = found["pairs"], found["unresolved"]
+    n, missing = int(found["pairs"]), int(found["unresolved"])
     by_fault = measures.paired_difference(pairs, "holm")
     joint, alone = int(by_fault["first_only"].sum()), int(by_fault["second_only"].sum())
     differing = int((by_fault["first_only"] + by_fault["second_only"]).gt(0).sum())
@@ -165,10 +167,11 @@ def second_judge(verdicts: pd.DataFrame, second: pd.DataFrame, bootstrap: stats.
     return table.assign(agreed=agreed, agreement_low=low, agreement_high=high)
 
 
-def _judges(row: dict, level: float) -> list[Quantity]:
+def _judges(row: Row, level: float) -> list[Quantity]:
     """κ of one judge function, and for yes–no verdicts the four cells, prevalence, AC1 and undefined resamples."""
     name, n, missing = f"second_judge/{row['judge']}", row["pairs"], row["unresolved"]
-    kappa, low, high = (None if pd.isna(row[key]) else row[key] for key in ("kappa", "kappa_low", "kappa_high"))
+    of_kappa: list[float | None] = [None if pd.isna(row[key]) else row[key] for key in ("kappa", "kappa_low", "kappa_high")]
+    kappa, low, high = of_kappa
     found = [
         Quantity(name, kappa, low, high, None, n, missing),
         share(f"{name}/agreement", row["agreed"], n, missing, level),
@@ -197,9 +200,11 @@ def seen_and_unseen(
         cell=lambda frame: measures.suite_parts(frame["suite_id"])["cell"]
     )
     parts = []
-    for (suite, cell), part in reduced.groupby(["suite_id", "cell"], sort=True):
+    for place, part in reduced.groupby(["suite_id", "cell"], sort=True):
+        suite, cell = map(str, place)
         if withheld[suite]:
-            covered = {row.target: None if pd.isna(row.value) else int(row.value) for row in part.itertuples()}
+            values = zip(part["target"], part["value"], strict=True)
+            covered = {target: None if pd.isna(value) else int(value) for target, value in values}
             parts.append(instruments.seen_unseen(covered, mappings[cell], withheld[suite]).assign(suite_id=suite))
     if not parts:
         return pd.DataFrame(columns=columns)

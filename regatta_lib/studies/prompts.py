@@ -14,6 +14,7 @@ from pathlib import Path
 import jinja2.meta
 
 from regatta_lib.base import canonical_json, sha256
+from regatta_lib.models import Schema
 
 VERSION = "1"
 TEMPLATES = Path(__file__).with_name("templates")
@@ -34,15 +35,15 @@ class Prompt:
     name: str
     system: str
     user: str
-    schema: dict | None = None
+    schema: Schema | None = None
 
 
-def closed(properties: dict) -> dict:
+def closed(properties: dict[str, Schema]) -> Schema:
     """The JSON schema of an object with exactly these properties."""
     return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
 
 
-def text(words: int) -> dict:
+def text(words: int) -> Schema:
     """The JSON schema of a text of at most so many words, counted in characters and generously; not empty either."""
     return {"type": "string", "minLength": SHORTEST, "maxLength": CHARACTERS_PER_WORD * words}
 
@@ -69,7 +70,7 @@ def _environment() -> jinja2.Environment:
     return environment
 
 
-def render(name: str, schema: dict | None = None, /, **values: object) -> Prompt:
+def render(name: str, schema: Schema | None = None, /, **values: object) -> Prompt:
     """Fill in a template. Raises jinja2.UndefinedError for a value the template needs and does not get."""
     system, _, user = _environment().get_template(f"{name}.txt").render(**values).partition(USER)
     return Prompt(name, system.strip(), user.strip(), schema)
@@ -84,4 +85,4 @@ def digest(name: str) -> str:
     """SHA-256 over a template and the parts it includes, in the order in which they are included."""
     source = (TEMPLATES / f"{name}.txt").read_text(encoding="utf-8")
     parts = jinja2.meta.find_referenced_templates(_environment().parse(source))
-    return sha256("\0".join([source, *(TEMPLATES.joinpath(part).read_text(encoding="utf-8") for part in parts)]))
+    return sha256("\0".join([source, *(TEMPLATES.joinpath(str(part)).read_text(encoding="utf-8") for part in parts)]))

@@ -5,6 +5,7 @@ Texts come from models and are untrusted: they are escaped before they become pa
 
 import html
 import re
+from typing import Any
 
 import pandas as pd
 
@@ -13,7 +14,7 @@ from regatta_lib.studies.episodes import Episode
 from regatta_lib.studies.rulings import Ruling
 from regatta_lib.studies.suites import Scenario
 
-SAID = {0: "no", 1: "yes"}
+SAID: dict[int | None, str] = {0: "no", 1: "yes"}
 MARKDOWN = re.compile(r"([\\`*_{}\[\]()#+!|~$-])")
 JUDGES = ("design", "execution")
 ARMS = ("joint", "control", "single")
@@ -161,7 +162,8 @@ def witness_table(scenarios: list[Scenario], faults: list[Fault], rulings: list[
     table = scenario_verdicts(rulings)
     table = table[table["fault_id"].map(lambda fault: fault in by_id and executable(by_id[fault]))]
     places = zip(table["suite_id"], table["scenario"], table["fault_id"], strict=True)
-    table = table.assign(witness=[check(by_id[fault], texts[suite, scenario]) for suite, scenario, fault in places])
+    met: list[Any] = [check(by_id[fault], texts[suite, scenario]) for suite, scenario, fault in places]
+    table = table.assign(witness=met)
     counts = {"scenarios": ("scenario", "size")}
     for name in ("design", "joint", "control"):
         if name in table:

@@ -1,12 +1,15 @@
 """Rulings: a live study's judges are asked, scenario by scenario or all at once, and their answers kept with reasons."""
 
 from collections import Counter, defaultdict
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
+from typing import cast
 
 import pandas as pd
 from pydantic.dataclasses import dataclass as validated
 
-from regatta_lib.base import ADVERSARIAL_CATEGORIES, LAZY, Lines, Role
+from regatta_lib.base import ADVERSARIAL_CATEGORIES, LAZY, Arm, Judge, Lines, Role, State
 from regatta_lib.instruments import Fault, Requirement
 from regatta_lib.measures import VERDICTS, Verdict
 from regatta_lib.models import Model, Placement
@@ -39,13 +42,13 @@ class Question:
     """
 
     suite_id: str
-    judge: str
+    judge: Judge
     target: str
-    arm: str
+    arm: Arm
     draw: int
     scenario: int
     prompt: Prompt | None
-    state: str = "answered"
+    state: State = "answered"
 
     @property
     def call(self) -> str:
@@ -60,15 +63,15 @@ def scenario_questions(
     """All that could be asked about a suite's n scenarios alone: 25·n + 5·n + n + n questions."""
     asked = []
     for scenario in scenarios:
-        place = {"suite_id": scenario.suite_id, "scenario": scenario.scenario, "arm": "", "draw": 1}
+        about = partial(Question, suite_id=scenario.suite_id, scenario=scenario.scenario, arm="", draw=1)
         for requirement in requirements:
             prompt = judges.coverage_prompt(bench, requirement, scenario)
-            asked.append(Question(judge="coverage", target=requirement.id, prompt=prompt, **place))
+            asked.append(about(judge="coverage", target=requirement.id, prompt=prompt))
         for fault in faults:
             prompt = judges.design_prompt(bench, fault, scenario)
-            asked.append(Question(judge="design", target=fault.id, prompt=prompt, **place))
-        asked.append(Question(judge="specificity", target="", prompt=judges.specificity_prompt(bench, scenario), **place))
-        asked.append(Question(judge="adversarial", target="", prompt=judges.adversarial_prompt(bench, scenario), **place))
+            asked.append(about(judge="design", target=fault.id, prompt=prompt))
+        asked.append(about(judge="specificity", target="", prompt=judges.specificity_prompt(bench, scenario)))
+        asked.append(about(judge="adversarial", target="", prompt=judges.adversarial_prompt(bench, scenario)))
     return asked
 
 
@@ -80,12 +83,22 @@ def episode_questions(
     by_id = {fault.id: fault for fault in faults}
     asked = []
     for episode in episodes:
-        place = {"suite_id": episode.suite_id, "scenario": episode.scenario, "arm": episode.arm, "draw": episode.draw}
         scenario, fault = by_number[episode.scenario], by_id[episode.fault_id]
         judged = episode.state in ANSWERS
         prompt = judges.execution_prompt(bench, fault, scenario, episode) if judged else None
         state = "answered" if judged else episode.state
-        asked.append(Question(judge="execution", target=fault.id, prompt=prompt, state=state, **place))
+        asked.append(
+            Question(
+                suite_id=episode.suite_id,
+                judge="execution",
+                target=fault.id,
+                arm=episode.arm,
+                draw=episode.draw,
+                scenario=episode.scenario,
+                prompt=prompt,
+                state=state,
+            )
+        )
     return asked
 
 
@@ -94,18 +107,33 @@ async def rule(model: Model, role: Role, question: Question) -> list[Ruling]:
 
     Raises models.Pending where the answer is still to come.
     """
-    place = {name: getattr(question, name) for name in ("suite_id", "judge", "arm", "draw", "scenario")}
     if question.prompt is None:
-        return [Ruling(**place, target=question.target, state=question.state, value=None, justification="", key="")]
+        return [_ruling(question, question.target, judges.Opinion(question.state, None, ""), None, "")]
     reply = await ask(model, role, question.prompt, question.call)
     opinion = judges.read_opinion(question.judge, reply)
-    common = {"state": opinion.state, "justification": opinion.justification, "key": reply.key}
     if question.judge != "adversarial":
-        return [Ruling(**place, **common, target=question.target, value=opinion.value)]
+        value = cast("int | None", opinion.value)  # only attacks come as a set
+        return [_ruling(question, question.target, opinion, value, reply.key)]
+    attacks = cast("frozenset[str] | None", opinion.value)
     return [
-        Ruling(**place, **common, target=name, value=None if opinion.value is None else int(name in opinion.value))
+        _ruling(question, name, opinion, None if attacks is None else int(name in attacks), reply.key)
         for name in ADVERSARIAL_CATEGORIES
     ]
+
+
+def _ruling(question: Question, target: str, opinion: judges.Opinion, value: int | None, key: str) -> Ruling:
+    return Ruling(
+        suite_id=question.suite_id,
+        judge=question.judge,
+        target=target,
+        arm=question.arm,
+        draw=question.draw,
+        scenario=question.scenario,
+        state=opinion.state,
+        value=value,
+        justification=opinion.justification,
+        key=key,
+    )
 
 
 async def scan(model: Model, role: Role, ordered: list[Question], stride: int) -> list[Ruling]:
@@ -122,9 +150,9 @@ async def scan(model: Model, role: Role, ordered: list[Question], stride: int) -
     return rulings
 
 
-async def judge_suite(model: Model, role: Role, asked: list[Question], grid: list[str], stride: int) -> list[Ruling]:
+async def judge_suite(model: Model, role: Role, asked: list[Question], grid: Sequence[str], stride: int) -> list[Ruling]:
     """The rulings on one suite. Judges in ``grid`` look at every scenario; coverage, design and execution else scan."""
-    targets: dict[tuple, list[Question]] = defaultdict(list)
+    targets: dict[tuple[str, str, str, int, int], list[Question]] = defaultdict(list)
     for question in asked:
         alone = question.judge in ("specificity", "adversarial")
         key = (question.judge, question.target, question.arm, question.draw, question.scenario if alone else 0)
@@ -141,7 +169,7 @@ def balanced_sample(asked: list[Question], size: int, seed: int) -> list[Questio
 
     A stratum is a stage, cell, arm and fault; it takes no account of the first judge's verdict. Only first draws.
     """
-    strata: dict[tuple, list[Question]] = defaultdict(list)
+    strata: dict[tuple[str, str, str], list[Question]] = defaultdict(list)
     for question in asked:
         if question.judge in ("design", "execution") and question.draw == 1 and question.prompt is not None:
             strata[(question.judge, question.arm, question.target)].append(question)

@@ -5,13 +5,14 @@ Each step is a function of the steps before it, so a step can be run again from 
 
 from collections import defaultdict
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 from regatta_lib import instruments
 from regatta_lib.base import ContractError, Measurement, Study, cell_of
 from regatta_lib.instruments import Document, Fault, Ontology, Requirement
 from regatta_lib.models import Model
 from regatta_lib.studies import episodes, judges, suites
-from regatta_lib.studies.asking import gathered
+from regatta_lib.studies.asking import gathered, together
 from regatta_lib.studies.canaries import CanaryResult, canaries
 from regatta_lib.studies.episodes import Episode
 from regatta_lib.studies.rulings import (
@@ -27,6 +28,7 @@ from regatta_lib.studies.rulings import (
 from regatta_lib.studies.suites import Scenario
 
 SUITES_AT_ONCE = 8
+Row = TypeVar("Row", Scenario, Episode)
 
 
 @dataclass(frozen=True)
@@ -110,9 +112,9 @@ async def generate(
     return [scenario for scenarios, _ in written for scenario in scenarios], [manifest for _, manifest in written]
 
 
-def by_suite(rows: list) -> dict[str, list]:
+def by_suite(rows: list[Row]) -> dict[str, list[Row]]:
     """Rows grouped by suite, suites in order."""
-    groups: dict[str, list] = defaultdict(list)
+    groups: dict[str, list[Row]] = defaultdict(list)
     for row in rows:
         groups[row.suite_id].append(row)
     return dict(sorted(groups.items()))
@@ -246,20 +248,16 @@ async def measure(model: Model, study: Measurement, judged: dict[str, JudgeSide]
 
     async def about_answers() -> tuple[list[Episode], list[Ruling], list[Ruling], list[CanaryResult]]:
         ran = await act(model, study, judged, scenarios)
-        ruled = await gathered(
-            [
-                judge_episodes(model, study, judged, scenarios, ran),
-                second_opinions(model, study, judged, scenarios, ran),
-                watch(model, study, judged, ("execution",)),
-            ]
+        ruled = await together(
+            judge_episodes(model, study, judged, scenarios, ran),
+            second_opinions(model, study, judged, scenarios, ran),
+            watch(model, study, judged, ("execution",)),
         )
         return ran, *ruled
 
-    (ran, of_episodes, second, watched), of_scenarios, also_watched = await gathered(
-        [
-            about_answers(),
-            judge_scenarios(model, study, judged, scenarios),
-            watch(model, study, judged, ("coverage", "design", "specificity", "adversarial")),
-        ]
+    (ran, of_episodes, second, watched), of_scenarios, also_watched = await together(
+        about_answers(),
+        judge_scenarios(model, study, judged, scenarios),
+        watch(model, study, judged, ("coverage", "design", "specificity", "adversarial")),
     )
     return Result(scenarios, [], ran, of_scenarios + of_episodes, second, watched + also_watched)

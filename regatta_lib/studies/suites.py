@@ -7,14 +7,14 @@ import math
 import re
 from collections import Counter
 from dataclasses import asdict, dataclass
-from typing import Literal
+from typing import Any, Literal, NotRequired, TypedDict
 
 from pydantic import TypeAdapter, ValidationError
 from pydantic.dataclasses import dataclass as validated
 
 from regatta_lib.base import ADVERSARIAL_CATEGORIES, LAZY, AdversarialCategory, Lines, Positive, Role, SuiteId, suite_id
 from regatta_lib.instruments import Document, Ontology, without
-from regatta_lib.models import Model, json_object, objects
+from regatta_lib.models import Model, Schema, json_object, objects
 from regatta_lib.stats import seeded
 from regatta_lib.studies import prompts
 from regatta_lib.studies.asking import ask
@@ -64,7 +64,7 @@ SITUATIONS = (
 )
 FIELDS = ("slot", "description", "agent_input", "expected_behavior", "requirement_cited", "adversarial_category")
 SENTENCE_WORDS, BEHAVIOR_WORDS = 40, 50
-NULL = {"type": "null"}
+NULL: Schema = {"type": "null"}
 _SCENARIO = TypeAdapter(Scenario)
 
 
@@ -134,7 +134,7 @@ def bm25(documents: list[str], query: str) -> list[float]:
     return [math.fsum(idf[word] * _weight(count, word, mean) for word in known) for count in counts]
 
 
-def _weight(count: Counter, word: str, mean: float) -> float:
+def _weight(count: Counter[str], word: str, mean: float) -> float:
     return count[word] / (count[word] + K1 * (1 - B + B * count.total() / mean))
 
 
@@ -156,9 +156,17 @@ def duties(ontology: Ontology, plan: Plan) -> list[str]:
     return [listed[order[i % len(listed)]] for i in range(plan.scenarios)]
 
 
-def context(plan: Plan, ontology: Ontology, documents: list[Document]) -> dict:
+class Context(TypedDict):
+    """What a strategy adds to the prompt: its slots, each with a ``number``, and the material it gives."""
+
+    slots: list[dict[str, Any]]
+    documents: NotRequired[list[dict[str, Any]]]
+    ontology: NotRequired[str]
+
+
+def context(plan: Plan, ontology: Ontology, documents: list[Document]) -> Context:
     """What the strategy adds to the prompt: its ``slots`` and, for S3 and S4, the material."""
-    numbers = [{"number": number} for number in range(1, plan.scenarios + 1)]
+    numbers: list[dict[str, Any]] = [{"number": number} for number in range(1, plan.scenarios + 1)]
     if plan.strategy == "S2":
         # 5 and 6 have no common factor, so walking both lists at once meets each of the 30 pairs once.
         pairs = [(PERSONAS[i % len(PERSONAS)], SITUATIONS[i % len(SITUATIONS)]) for i in range(plan.scenarios)]
@@ -179,7 +187,7 @@ def context(plan: Plan, ontology: Ontology, documents: list[Document]) -> dict:
     return {"slots": numbers}
 
 
-def schema(slots: list[int], words: int) -> dict:
+def schema(slots: list[int], words: int) -> Schema:
     """The schema of a reply with one scenario for each slot, messages of at most so many words."""
     category = {"type": "string", "enum": list(ADVERSARIAL_CATEGORIES)}
     of_field = (
@@ -194,7 +202,7 @@ def schema(slots: list[int], words: int) -> dict:
     return prompts.closed({"scenarios": {"type": "array", "items": item, "minItems": len(slots), "maxItems": len(slots)}})
 
 
-def generation_prompt(plan: Plan, ontology: Ontology, values: dict, written: list[Scenario]) -> prompts.Prompt:
+def generation_prompt(plan: Plan, ontology: Ontology, values: Context, written: list[Scenario]) -> prompts.Prompt:
     """The prompt for the slots in ``values`` that no scenario of ``written`` fills."""
     filled = {scenario.scenario for scenario in written}
     missing = [slot for slot in values["slots"] if slot["number"] not in filled]
@@ -213,8 +221,9 @@ def generation_prompt(plan: Plan, ontology: Ontology, values: dict, written: lis
 def found_items(text: str) -> list[object]:
     """The scenarios of a reply as they came; of a list that is cut off, the whole ones."""
     whole = json_object(text)
-    if whole is not None and isinstance(whole.get("scenarios"), list):
-        return whole["scenarios"]
+    found = None if whole is None else whole.get("scenarios")
+    if isinstance(found, list):
+        return found
     return [item for item in objects(text) if "agent_input" in item]
 
 
