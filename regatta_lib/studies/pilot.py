@@ -89,7 +89,8 @@ def summary(
 
 def _false_alarms(by_suite: pd.DataFrame, level: float) -> Quantity:
     """The false alarms of all suites, from ``measures.false_alarms``."""
-    return share("false_alarms", *(int(by_suite[column].sum()) for column in ("alarms", "faults", "unresolved")), level)
+    false, asked, unresolved = (int(by_suite[column].sum()) for column in ("alarms", "faults", "unresolved"))
+    return share("false_alarms", false, asked, unresolved, level)
 
 
 def _stages(pairs: pd.DataFrame, bootstrap: stats.Bootstrap) -> list[Quantity]:
