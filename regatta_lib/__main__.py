@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from regatta_lib.base import ContractError, paths
+from regatta_lib.base import ContractError, hint, paths
 
 app = typer.Typer(add_completion=False, no_args_is_help=True, pretty_exceptions_enable=False, help=__doc__)
 
@@ -38,9 +38,14 @@ def verify(
 
 
 def run(commands: typer.Typer) -> None:
-    """Run a command. Errors about input and files are one line on standard error and exit code 2."""
+    """Run a command. Errors about input, files and missing extras are one line on standard error and exit code 2."""
     try:
         commands()
+    except ModuleNotFoundError as error:
+        if (text := hint(error.name or "")) is None:
+            raise
+        typer.echo(f"regatta: {text}", err=True)
+        sys.exit(2)
     except (ContractError, RuntimeError) as error:
         typer.echo(f"regatta: {error}", err=True)
         sys.exit(2)

@@ -2,9 +2,12 @@
 
 import json
 import re
+import tomllib
 
 import nbformat
 import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 from rooms import PACKAGES, code_of, reached
 from ruamel.yaml import YAML
 
@@ -14,6 +17,7 @@ from regatta_lib.reproduce import stages
 PIPELINE = YAML(typ="safe").load((paths.ROOT / "dvc.yaml").read_text(encoding="utf-8"))
 STAGES = PIPELINE["stages"]
 NOTEBOOKS = sorted(paths.NOTEBOOKS.glob("*.ipynb"))
+LOCKS = ["requirements-build.lock", "requirements.lock", "requirements-test.lock"]
 
 
 def outs(stage):
@@ -116,33 +120,65 @@ def test_notebooks_name_no_machine():
         assert "0x7f" not in path.read_text(encoding="utf-8")
 
 
-def test_the_conda_environment_resolves_to_the_same_lock():
-    environment = YAML(typ="safe").load((paths.ROOT / "environment.yml").read_text(encoding="utf-8"))
-    (pip,) = [entry["pip"] for entry in environment["dependencies"] if isinstance(entry, dict)]
-    assert pip == ["--require-hashes", "--requirement requirements.lock"]
-    pinned = [entry for entry in environment["dependencies"] if isinstance(entry, str) and "=" in entry]
-    assert pinned == ["python=3.11"]
-
-
-def test_the_lock_is_hashed_names_no_index_and_satisfies_pyproject():
-    import tomllib
-
-    from packaging.requirements import Requirement
-    from packaging.utils import canonicalize_name
-
-    lock = (paths.ROOT / "requirements.lock").read_text(encoding="utf-8")
-    assert "http" not in re.sub(r"^\S*http\S*==|httpcore|httpx|-http", "", lock, flags=re.M)
-    entries = re.split(r"\n(?=\S)", lock.strip())
-    assert all("--hash=sha256:" in entry for entry in entries)
+def pins(file):
+    """The versions of each package in a lock; two where Pythons differ."""
     versions = {}
-    for entry in entries:
+    for entry in re.split(r"\n(?=\S)", (paths.ROOT / file).read_text(encoding="utf-8").strip()):
         name, _, version = entry.split()[0].partition("==")
         versions.setdefault(canonicalize_name(name), []).append(version)
-    project = tomllib.loads((paths.ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    for text in [*project["dependencies"], *project["optional-dependencies"]["test"]]:
-        requirement = Requirement(text)
-        found = versions[canonicalize_name(requirement.name)]
-        assert all(requirement.specifier.contains(version) for version in found), text
+    return versions
+
+
+def unmet(requirements, versions):
+    """The requirements that a lock does not satisfy."""
+    found = [(each, versions.get(canonicalize_name(each.name), [])) for each in map(Requirement, requirements)]
+    return [str(each) for each, at in found if not at or not all(each.specifier.contains(version) for version in at)]
+
+
+def test_the_conda_environment_has_no_packages_beside_the_lock():
+    """It brings Python and make; ``make setup`` then installs the same pins as anywhere."""
+    text = (paths.ROOT / "environment.yml").read_text(encoding="utf-8")
+    assert YAML(typ="safe").load(text)["dependencies"] == ["python=3.11", "pip", "make", "git"]
+    assert "make setup" in text
+
+
+@pytest.mark.parametrize("file", LOCKS)
+def test_a_lock_is_hashed_and_names_no_index(file):
+    lock = (paths.ROOT / file).read_text(encoding="utf-8")
+    assert "://" not in lock
+    entries = re.split(r"\n(?=\S)", lock.strip())
+    assert all(re.match(r"[a-z0-9.-]+==\S", entry) and "--hash=sha256:" in entry for entry in entries)
+
+
+def test_the_locks_satisfy_pyproject_and_share_no_package():
+    project = tomllib.loads((paths.ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    extras = project["project"]["optional-dependencies"]
+    run, test = pins("requirements.lock"), pins("requirements-test.lock")
+    for_runs = [text for extra, texts in extras.items() if extra != "test" for text in texts]
+    assert unmet([*project["project"]["dependencies"], *for_runs], run) == []
+    assert unmet(extras["test"], run | test) == []
+    assert run.keys().isdisjoint(test)
+    assert {"pytest", "selenium", "hypothesis", "mypy"} <= test.keys()
+    build = pins("requirements-build.lock")
+    assert unmet(project["build-system"]["requires"], build) == []
+    assert build.items() <= run.items()
+
+
+def test_the_check_of_the_locks_can_fail():
+    versions = {"numpy": ["2.4.6"], "networkx": ["3.6.1", "3.7"]}
+    wanted = ["numpy==2.3.*", "networkx>=3.7", "absent", "numpy==2.4.*"]
+    assert unmet(wanted, versions) == ["numpy==2.3.*", "networkx>=3.7", "absent"]
+
+
+def test_nothing_but_what_is_hashed_runs_when_packages_are_installed():
+    """Every call of pip refuses to build, but for the two packages without a wheel, and those without an isolated build."""
+    makefile = (paths.ROOT / "Makefile").read_text(encoding="utf-8")
+    assert len(re.findall(r"pip install", makefile)) == 1
+    assert re.search(r"^INSTALL := .*--no-deps --no-build-isolation$", makefile, re.M)
+    assert re.search(r"^LOCKED := \$\(INSTALL\) --require-hashes --only-binary=:all:$", makefile, re.M)
+    (built,) = re.findall(r"^BUILT := (.+)$", makefile, re.M)
+    assert [name for name in built.split(",") if name in pins("requirements.lock")] == ["antlr4-python3-runtime", "jsonpath-rw"]
+    assert all("$(LOCKED)" in line for line in makefile.splitlines() if "--requirement" in line)
 
 
 def test_metrics_are_numbers():

@@ -15,7 +15,7 @@ from typing import Any
 
 from regatta.archive.pins import MANIFEST
 from regatta_lib import instruments, measures, reproduce
-from regatta_lib.base import ZIP_DATE, Contract, ContractError, manifest_text, read_manifest, yaml_value
+from regatta_lib.base import ZIP_DATE, Contract, ContractError, manifest_text, optional, read_manifest, yaml_value
 from regatta_lib.reproduce import PINS
 
 CROISSANT = "http://mlcommons.org/croissant/1.1"
@@ -91,7 +91,7 @@ def zipped(root: Path, names: list[str], top: str) -> bytes:
 
 def croissant(root: Path) -> str:
     """Croissant 1.1 metadata: every pinned file with its SHA-256, and a record set for every table with a contract."""
-    import mlcroissant
+    mlcroissant = optional("mlcroissant")
 
     about = citation(root)
     context = mlcroissant.Context(conforms_to=CROISSANT)

@@ -4,11 +4,12 @@ Papermill and Jupyter are imported where a stage runs: they take seconds, and ve
 """
 
 import ast
+import re
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from regatta_lib.base import ContractError, Params, paths, read_params, write_atomic, yaml_value
+from regatta_lib.base import ContractError, Params, hint, paths, read_params, write_atomic, yaml_value
 
 if TYPE_CHECKING:
     import nbformat
@@ -123,7 +124,9 @@ def run_stage(stage: str, params_file: Path = paths.PARAMS) -> Path:
             shutdown_kernel="immediate",
         )
     except papermill.exceptions.PapermillExecutionError as error:
-        raise StageError(f"{source}: cell {error.exec_count}: {error.ename}: {error.evalue}") from None
+        missing = re.fullmatch(r"No module named '(\w+)'", error.evalue)
+        cause = hint(missing[1]) if missing else None
+        raise StageError(f"{source}: cell {error.exec_count}: {cause or f'{error.ename}: {error.evalue}'}") from None
     write_atomic(target, canonical(executed))
     return target
 
