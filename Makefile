@@ -32,7 +32,7 @@ setup: .venv/ready ## Install the pinned packages into .venv.
 
 .venv/packages: requirements-build.lock requirements.lock
 	@$(PYTHON) -c 'import sys; v = sys.version_info; sys.exit(None if (3, 11) <= v[:2] < (3, 14) else f"regatta: Python {v.major}.{v.minor} found, expected 3.11 to 3.13; set PYTHON=python3.12, for example")'
-	@echo "Installing the pinned packages into .venv (about three minutes)"
+	@echo "Installing the pinned packages into .venv (three to four minutes)"
 	@$(PYTHON) -m venv --clear .venv
 	@$(LOCKED) --requirement requirements-build.lock
 	@$(LOCKED) --no-binary=$(BUILT) --use-pep517 --requirement requirements.lock

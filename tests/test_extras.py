@@ -63,6 +63,16 @@ def test_a_package_of_an_extra_is_found_by_the_name_it_is_imported_by(extra, pac
     assert f"pip install 'regatta[{extra}]'" in extras.hint(module)
 
 
+@pytest.mark.parametrize(
+    "words", [("--help",), ("verify",), ("cell", "check", "data/instruments/eu_banking"), ("evaluate", "--help")]
+)
+def test_what_needs_no_extra_runs_in_a_core_install(words):
+    """pygments is there all the same: typer needs it."""
+    packages = {name.replace("-", "_"): None for names in EXTRAS.values() for name in names if name != "pygments"}
+    done = without("tests", f"sys.modules.update({packages}); {command(words)}")
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 def test_a_package_of_two_extras_names_both():
     assert extras.hint("jinja2") == (
         "jinja2 is not installed; it comes with the extra 'live' or 'site': "
@@ -85,9 +95,22 @@ def test_a_foreign_missing_module_stays_a_traceback(module):
 
 
 def test_a_caller_of_the_library_gets_the_line_too():
-    done = without("mlcroissant", "from regatta.archive import metadata_texts; from regatta_lib.base import paths; metadata_texts(paths.ROOT)")
-    assert done.stderr.splitlines()[-1] == (
-        "ModuleNotFoundError: mlcroissant is not installed; it comes with the extra 'archive': pip install 'regatta[archive]'"
+    code = "from regatta.archive import metadata_texts; from regatta_lib.base import paths; metadata_texts(paths.ROOT)"
+    done = without("mlcroissant", code)
+    assert done.stderr.splitlines()[-1].removeprefix("ModuleNotFoundError: ") == (
+        "mlcroissant is not installed; it comes with the extra 'archive': pip install 'regatta[archive]'"
+    )
+
+
+@pytest.mark.parametrize("module", ["aiohttp", "anthropic"])
+def test_a_live_model_without_a_package_names_the_extra(module):
+    """The SDKs would answer a missing aiohttp with the name of an extra of theirs."""
+    endpoint = "N(key_env=None, protocol='anthropic', base_url='http://127.0.0.1', timeout=1)"
+    start = "from types import SimpleNamespace as N; from regatta_lib.models import live; "
+    code = f"{start}live._client({endpoint}, N(hide=id))"
+    done = without(module, f"import regatta_lib.__main__ as m; m.run(lambda: exec({code!r}))")
+    assert done.stderr == (
+        f"regatta: {module} is not installed; it comes with the extra 'live': pip install 'regatta[live]'\n"
     )
 
 
@@ -104,8 +127,10 @@ def test_an_import_that_fails_deeper_is_not_said_to_be_the_package():
     ],
 )
 def test_a_stage_whose_notebook_lacks_a_package_names_its_extra(module, said, monkeypatch):
+    text = f"No module named '{module}'"
+
     def fails(*arguments, **options):
-        raise papermill.exceptions.PapermillExecutionError(1, 3, "", "ModuleNotFoundError", f"No module named '{module}'", [])
+        raise papermill.exceptions.PapermillExecutionError(1, 3, "", "ModuleNotFoundError", text, [])
 
     monkeypatch.setattr(papermill, "execute_notebook", fails)
     with pytest.raises(stages.StageError) as caught:

@@ -18,7 +18,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 from weakref import WeakValueDictionary
 
-from regatta_lib.base import ContractError, Endpoint
+from regatta_lib.base import ContractError, Endpoint, optional
 from regatta_lib.models.calls import Body, Model, Reply, Request
 from regatta_lib.models.protocols import chat_body, malformed, message_body, read_chat, read_message
 from regatta_lib.models.transcripts import Billed, Ledger, Outcome, Transcripts, request_key
@@ -164,6 +164,7 @@ def _client(endpoint: Endpoint, transcripts: Transcripts) -> tuple[ModuleType, A
     if not key:
         raise ContractError(f"{endpoint.base_url}: environment variable {endpoint.key_env} is not set, expected its key")
     transcripts.hide(key)
+    optional("aiohttp")  # where it is missing, the SDKs name an extra of their own
     options: dict[str, Any] = {"api_key": key, "base_url": endpoint.base_url, "max_retries": 0, "timeout": endpoint.timeout}
     if endpoint.protocol == "openai":
         import openai
