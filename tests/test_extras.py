@@ -57,7 +57,7 @@ def test_every_extra_of_a_command_has_a_case():
 
 @pytest.mark.parametrize(("extra", "package"), [(extra, name) for extra, names in EXTRAS.items() for name in names])
 def test_a_package_of_an_extra_is_found_by_the_name_it_is_imported_by(extra, package):
-    module = package.replace("-", "_")
+    module = extras.module_of(package)
     assert find_spec(module)
     assert extra in extras.extras_with(module)
     assert f"pip install 'regatta[{extra}]'" in extras.hint(module)
@@ -68,7 +68,7 @@ def test_a_package_of_an_extra_is_found_by_the_name_it_is_imported_by(extra, pac
 )
 def test_what_needs_no_extra_runs_in_a_core_install(words):
     """pygments is there all the same: typer needs it."""
-    packages = {name.replace("-", "_"): None for names in EXTRAS.values() for name in names if name != "pygments"}
+    packages = {extras.module_of(name): None for names in EXTRAS.values() for name in names if name != "pygments"}
     done = without("tests", f"sys.modules.update({packages}); {command(words)}")
     assert (done.returncode, done.stderr) == (0, "")
 

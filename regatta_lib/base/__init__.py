@@ -41,6 +41,6 @@ __all__ = [
     "STAGES", "STRATEGIES", "ZIP_DATE", "AdversarialCategory", "Arm", "Binary", "Contract", "ContractError", "Endpoint",
     "FaultCategory", "FaultId", "ItemId", "Judge", "Lines", "Measurement", "Name", "Params", "Positive", "Prices", "Role",
     "Share", "Stage", "State", "Strategy", "Study", "SuiteId", "as_written", "canonical_json", "cell_of", "csv_text",
-    "file_text", "hint", "manifest_text", "optional", "paths", "read_manifest", "read_params", "sha256", "suite_id", "unique_keys",
-    "write_atomic", "yaml_value"
+    "file_text", "hint", "manifest_text", "optional", "paths", "read_manifest", "read_params", "sha256", "suite_id",
+    "unique_keys", "write_atomic", "yaml_value"
 ]  # fmt: skip

@@ -4,6 +4,14 @@ from importlib import import_module
 from importlib.metadata import PackageNotFoundError, metadata
 from types import ModuleType
 
+IMPORTED = {"beautifulsoup4": "bs4"}
+"""Packages imported by another name than their own, with _ for -: nothing tells the name while a package is missing."""
+
+
+def module_of(package: str) -> str:
+    """The top-level module of a package that an extra names."""
+    return IMPORTED.get(package, package.lower().replace("-", "_"))
+
 
 def extras_with(module: str) -> list[str]:
     """The extras of pyproject.toml that bring a top-level module, as declared there; empty for any other module.
@@ -17,7 +25,7 @@ def extras_with(module: str) -> list[str]:
     except PackageNotFoundError:
         return []
     requirements = [Requirement(text) for text in about.get_all("Requires-Dist") or []]
-    markers = [each.marker for each in requirements if each.marker and each.name.lower().replace("-", "_") == module]
+    markers = [each.marker for each in requirements if each.marker and module_of(each.name) == module]
     declared = about.get_all("Provides-Extra") or []
     return [extra for extra in declared if any(marker.evaluate({"extra": extra}) for marker in markers)]
 
