@@ -164,6 +164,25 @@ def test_the_locks_satisfy_pyproject_and_share_no_package():
     assert build.items() <= run.items()
 
 
+LINUX = {
+    "python_full_version": "3.11.7",
+    "sys_platform": "linux",
+    "os_name": "posix",
+    "implementation_name": "cpython",
+    "platform_python_implementation": "CPython",
+}
+
+
+@pytest.mark.parametrize(
+    ("file", "said"), [("requirements.lock", "{} packages, 1"), ("requirements-test.lock", "adds {} packages")]
+)
+def test_the_readme_counts_the_packages_of_the_locks(file, said):
+    entries = re.findall(r"^[a-z].*(?= \\$)", (paths.ROOT / file).read_text(encoding="utf-8"), re.M)
+    markers = [Requirement(entry).marker for entry in entries]
+    number = sum(marker is None or marker.evaluate(LINUX) for marker in markers)
+    assert said.format(number) in (paths.ROOT / "README.md").read_text(encoding="utf-8").replace("\n", " ")
+
+
 def test_the_check_of_the_locks_can_fail():
     versions = {"numpy": ["2.4.6"], "networkx": ["3.6.1", "3.7"]}
     wanted = ["numpy==2.3.*", "networkx>=3.7", "absent", "numpy==2.4.*"]
