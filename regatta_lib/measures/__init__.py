@@ -10,12 +10,13 @@ from regatta_lib.measures.arms import (
 )
 from regatta_lib.measures.cost import bound, calls_by_detected, cost_summary, fall_with_quality, suite_costs
 from regatta_lib.measures.record import ADVERSARIAL, COVERAGE, FAULTS, RECORD, SPECIFICITY, SUITES
-from regatta_lib.measures.scores import MEASURE_OF, SCORES, stage_pairs, suite_parts, suite_scores, targets
+from regatta_lib.measures.scores import MEASURE_OF, SCORES, stage_pairs, suite_parts, suite_scores, targets, unresolved_pairs
 from regatta_lib.measures.tables import in_reading_order, latex, stage_difference, table1, table2, table3, table4
 from regatta_lib.measures.v1_items import (
     AREAS,
     NEARLY_ALWAYS,
     area_test,
+    difficulty_by_cell,
     difficulty_summary,
     difficulty_table,
     item_difficulty,
@@ -64,6 +65,7 @@ __all__ = [
     "calls_by_detected",
     "ceiling",
     "cost_summary",
+    "difficulty_by_cell",
     "difficulty_summary",
     "difficulty_table",
     "execution_profile",
@@ -102,4 +104,5 @@ __all__ = [
     "table3_extended",
     "table4",
     "targets",
+    "unresolved_pairs",
 ]
