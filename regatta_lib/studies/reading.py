@@ -103,10 +103,10 @@ def cases_text(
     scenario_at = {(scenario.suite_id, scenario.scenario): scenario for scenario in scenarios}
     fault_at = {fault.id: fault for fault in faults}
     cases = []
-    for row in chosen.itertuples():
-        scenario, fault = scenario_at[row.suite_id, row.scenario], fault_at[row.fault_id]
+    for row in chosen.to_dict("records"):
+        scenario, fault = scenario_at[row["suite_id"], row["scenario"]], fault_at[row["fault_id"]]
         text = case_text(scenario, fault, episodes, rulings, second)
-        cases.append(f"### Design {row.design}, execution {row.joint}\n\n{text}")
+        cases.append(f"### Design {row['design']}, execution {row['joint']}\n\n{text}")
     return "\n\n---\n\n".join(cases)
 
 
@@ -200,7 +200,7 @@ def scenario_counts(scenarios: list[Scenario]) -> pd.DataFrame:
     Columns: scenarios, words, attacks (scenarios that their author calls an attack), rules (those that name a rule).
     """
     table = pd.DataFrame([vars(scenario) for scenario in scenarios])
-    table = table.assign(words=table["agent_input"].str.split().str.len())
+    table = table.assign(words=table["agent_input"].str.split().map(len))
     labels = {"attacks": ("adversarial_category", "count"), "rules": ("requirement_cited", "count")}
     return table.groupby("suite_id").agg(scenarios=("scenario", "size"), words=("words", "mean"), **labels)
 
@@ -214,7 +214,7 @@ def episode_counts(episodes: list[Episode]) -> pd.DataFrame:
     table = table.assign(
         cell=table["suite_id"].map(cell_of),
         answered=table["state"] == "answered",
-        words=table["text"].str.split().str.len(),
+        words=table["text"].str.split().map(len),
     )
     counts = {"episodes": ("text", "size"), "answered": ("answered", "sum"), "different_texts": ("text", "nunique")}
     return table.groupby(["cell", "arm", "draw"]).agg(**counts, words=("words", "mean"))
