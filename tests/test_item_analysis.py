@@ -90,3 +90,17 @@ def test_the_bootstrap_of_the_mean_has_the_error_of_its_formula(items):
     error = banking.std(ddof=0) / np.sqrt(36)
     width = found.loc["mean of vn_banking", "high"] - found.loc["mean of vn_banking", "low"]
     assert width == pytest.approx(2 * 1.96 * error, rel=0.06)
+
+
+def test_difficulty_is_summed_up_by_cell():
+    items = pd.DataFrame({"cell": ["a", "a", "a", "b"], "item": list("wxyz"), "share": [0.0, 0.5, 1.0, 0.0]})
+    table = v1_items.difficulty_by_cell(items.assign(unresolved=[0, 2, 1, 0]))
+    assert table.loc["a"].to_dict() == {
+        "requirements": 3,
+        "unresolved": 3,
+        "mean": 0.5,
+        "median": 0.5,
+        "sd": 0.5,
+        "never": 1,
+    }
+    assert table.loc["b", ["requirements", "never"]].tolist() == [1, 1]

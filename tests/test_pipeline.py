@@ -18,6 +18,8 @@ PIPELINE = YAML(typ="safe").load((paths.ROOT / "dvc.yaml").read_text(encoding="u
 STAGES = PIPELINE["stages"]
 NOTEBOOKS = sorted(paths.NOTEBOOKS.glob("*.ipynb"))
 LOCKS = ["requirements-build.lock", "requirements.lock", "requirements-test.lock"]
+LINE_LENGTH = 110
+IMPORT_LINES = 5
 
 
 def outs(stage):
@@ -112,6 +114,27 @@ def test_notebook_is_narrative_with_outputs_and_no_logic(path):
         output.output_type == "error" or output.get("name") == "stderr" for cell in code for output in cell.outputs
     )
     assert path.read_text(encoding="utf-8") == stages.canonical(notebook)
+
+
+def ragged(notebook):
+    """What a reader of the code has to put up with: more import lines than five, or lines of over 110 characters."""
+    lines = [line for cell in notebook.cells if cell.cell_type == "code" for line in cell.source.splitlines()]
+    imports = [line for line in lines if re.match(r"\s*(import|from)\s", line)]
+    return [line for line in lines if len(line) > LINE_LENGTH] + imports[IMPORT_LINES:]
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_code_of_a_notebook_fits_a_page_and_imports_little(path):
+    assert ragged(nbformat.read(path, as_version=4)) == []
+
+
+def test_a_long_line_and_a_sixth_import_are_seen():
+    long, fitting = f"x = {'1' * 107}", f"y = {'1' * 106}"
+    imports = "import a\nimport b\nfrom c import d\nimport e\nimport f"
+    code, prose = nbformat.v4.new_code_cell, nbformat.v4.new_markdown_cell
+    tidy = [prose("w" * 200), code(imports), code(fitting)]
+    assert ragged(nbformat.v4.new_notebook(cells=tidy)) == []
+    assert ragged(nbformat.v4.new_notebook(cells=[*tidy, code(long), code("from g import h")])) == [long, "from g import h"]
 
 
 def test_notebooks_name_no_machine():

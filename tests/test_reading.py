@@ -1,9 +1,10 @@
 import asyncio
+from dataclasses import replace
 
 import pytest
 from scripted_study import Recorded, sides, study
 
-from regatta_lib.studies import Ruling, Scenario, reading, runs
+from regatta_lib.studies import Episode, Ruling, Scenario, reading, runs, verdict_table
 
 SUITE = "t.S1.us_insurance.r1"
 
@@ -121,3 +122,73 @@ def test_judges_are_set_beside_the_witness():
     assert table.loc["near_miss", ["scenarios", "design_yes", "joint_yes"]].tolist() == [1, 1, 0]
     assert table.loc["no_figure", ["design_yes", "joint_yes", "joint_n"]].tolist() == [0, 0, 0]
     assert "control_yes" not in table
+
+
+def case(number, message, cited=None, attack=None):
+    return Scenario(SUITE, number, "d", message, "e", cited, attack)
+
+
+def answer(scenario, arm, text, draw=1, state="answered", fault="IN-F1"):
+    return Episode(SUITE, scenario, fault, arm, draw, state, text, "k")
+
+
+def test_what_the_agent_is_told_differs_by_arm():
+    side = sides()[1]["us_insurance"]
+    text = reading.told_text(side.ontology, side.faults, 50)
+    joint, control = text.split("**control**")
+    assert joint.startswith("**joint**\n\n> ")
+    assert reading.quoted(side.faults[0].injected_behavior)[2:] in joint
+    assert reading.quoted(side.faults[0].correct_behavior)[2:] in control
+
+
+def test_answers_are_those_of_one_scenario_and_fault():
+    fault = sides()[1]["us_insurance"].faults[0]
+    episodes = [answer(1, "joint", "a"), answer(1, "control", "#b"), answer(2, "joint", "c")]
+    episodes.append(answer(1, "joint", "d", fault="IN-F2"))
+    text = reading.answers_text(case(1, "m"), fault, episodes)
+    assert text == "**Message**\n\n> m\n\n**joint, draw 1**\n\n> a\n\n**control, draw 1**\n\n> \\#b"
+
+
+def test_cases_are_headed_by_their_verdicts():
+    faults = sides()[1]["us_insurance"].faults
+    rulings = [
+        ruling(1),
+        ruling(0, "execution", "joint"),
+        ruling(0, scenario=2),
+        ruling(0, "execution", "joint", scenario=2),
+    ]
+    chosen = reading.examples(reading.scenario_verdicts(rulings))
+    scenarios = [case(1, "first message"), case(2, "second message")]
+    first, second = reading.cases_text(chosen, scenarios, faults, [], rulings, []).split("\n\n---\n\n")
+    assert first.startswith("### Design 1, execution 0\n\n") and "first message" in first
+    assert second.startswith("### Design 0, execution 0\n\n") and "second message" in second
+
+
+def test_a_suite_is_one_row_with_its_rejections_and_replies_summed_up():
+    design = study(strategies=["S1"], scenarios=2)
+    (manifest,) = asyncio.run(runs.generate(Recorded(), design, sides(design)[0]))[1]
+    changed = replace(manifest, rejected={"malformed": 1, "duplicate": 2}, replies={"answered": 2, "refused": 1})
+    row = reading.suite_table([changed]).loc[manifest.suite_id]
+    assert row[["asked", "scenarios", "short", "rejected", "replies"]].tolist() == [2, 2, False, 3, 3]
+
+
+def test_scenarios_are_counted_by_suite():
+    table = reading.scenario_counts([case(1, "one two", "rule"), case(2, "one two three", None, "role_confusion")])
+    assert table.loc[SUITE].to_dict() == {"scenarios": 2, "words": 2.5, "attacks": 1, "rules": 1}
+
+
+def test_episodes_are_counted_by_cell_arm_and_draw():
+    episodes = [answer(1, "joint", "same here"), answer(2, "joint", "same here"), answer(3, "joint", "", state="empty")]
+    table = reading.episode_counts([*episodes, answer(1, "joint", "again", 2)])
+    assert table.index.tolist() == [("us_insurance", "joint", 1), ("us_insurance", "joint", 2)]
+    assert table.iloc[0].to_dict() == {"episodes": 3, "answered": 2, "different_texts": 2, "words": pytest.approx(4 / 3)}
+
+
+def test_an_unresolved_verdict_is_counted_by_state_and_bounds_the_score():
+    rulings = [ruling(1), ruling(None, scenario=2, state="unreadable"), ruling(None, "coverage", state="refused")]
+    verdicts = verdict_table(rulings)
+    states = reading.verdict_states(verdicts)
+    assert states.loc[("design", "", 1)].to_dict() == {"answered": 1, "refused": 0, "unreadable": 1, "mean": 1.0}
+    bounds = reading.score_bounds(verdicts).loc[SUITE]
+    assert bounds["rc"].to_dict() == {"lowest": 0.0, "highest": 1.0}
+    assert bounds["fdr_design"].to_dict() == {"lowest": 1.0, "highest": 1.0}

@@ -88,3 +88,9 @@ def test_stage_pairs_join_both_stages_and_the_category():
         ["FT-F1", "threshold_error", 1, 0],
         ["FT-F2", "metric_error", 0, 1],
     ]
+
+
+def test_a_pair_without_a_verdict_at_either_stage_is_unresolved():
+    pairs = pd.DataFrame({"design": [1, None, 0, None], "execution": [1, 0, None, None]})
+    assert scores.unresolved_pairs(pairs) == 3
+    assert scores.unresolved_pairs(pairs.head(1)) == 0

@@ -96,3 +96,8 @@ def stage_pairs(verdicts: pd.DataFrame, index: pd.DataFrame) -> pd.DataFrame:
     return wide[
         ["suite_id", "generator", "strategy", "cell", "replication", "fault_id", "category", "design", "execution"]
     ].sort_values(["suite_id", "fault_id"], ignore_index=True)
+
+
+def unresolved_pairs(pairs: pd.DataFrame) -> int:
+    """How many rows of ``stage_pairs`` lack the verdict of a stage, or of both."""
+    return int(pairs[["design", "execution"]].isna().any(axis=1).sum())

@@ -25,6 +25,16 @@ def item_difficulty(verdicts: pd.DataFrame, index: pd.DataFrame) -> pd.DataFrame
     return items.drop(columns="judged").reset_index(drop=True)
 
 
+def difficulty_by_cell(items: pd.DataFrame) -> pd.DataFrame:
+    """The shares of ``item_difficulty`` summed up by cell (the index).
+
+    Columns: requirements, unresolved (verdicts), then mean, median and sd of the shares, and how many are 0 (never).
+    """
+    shares = {"mean": ("share", "mean"), "median": ("share", "median"), "sd": ("share", "std"), "never": ("never", "sum")}
+    groups = items.assign(never=items["share"] == 0).groupby("cell")
+    return groups.agg(requirements=("item", "size"), unresolved=("unresolved", "sum"), **shares)
+
+
 RARELY, NEARLY_ALWAYS = 0.25, 0.9
 CORE = "aml_privacy"
 PAPER_AREAS = ("disclosure", "prudential", "administrative")

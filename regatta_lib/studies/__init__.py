@@ -1,19 +1,25 @@
 """A study from its definition to its rulings: suites, episodes, judges, canaries, and the files they go to."""
 
 from regatta_lib.studies.canaries import CANARIES, PLANTED
-from regatta_lib.studies.episodes import EPISODES, Episode, agent_prompt, instructions
+from regatta_lib.studies.episodes import EPISODES, Episode
 from regatta_lib.studies.forecast import Share, ceiling, evaluation_tasks, forecast_study, priced, shown
 from regatta_lib.studies.judges import unreadable
 from regatta_lib.studies.pilot import SUMMARY, second_judge, seen_and_unseen, summary
 from regatta_lib.studies.reading import (
     answer_name,
-    case_text,
+    answers_text,
+    cases_text,
     disagreements,
+    episode_counts,
     examples,
-    quoted,
     reading_order,
+    scenario_counts,
     scenario_text,
     scenario_verdicts,
+    score_bounds,
+    suite_table,
+    told_text,
+    verdict_states,
     witness_table,
 )
 from regatta_lib.studies.rulings import RULINGS, Ruling, order_check, verdict_table
@@ -50,10 +56,11 @@ from regatta_lib.studies.suites import SCENARIOS, Scenario
 
 __all__ = [
     "CANARIES", "EPISODES", "PLANTED", "RULINGS", "SCENARIOS", "SUMMARY", "Episode", "Ruling", "Scenario", "Share", "act",
-    "again", "agent_prompt", "answer_name", "canary_table", "canary_texts", "carry_out", "case_text", "ceiling",
-    "check_name", "definition", "disagreements", "evaluation", "evaluation_tasks", "examples", "forecast_study", "generate",
-    "instructions", "judge_episodes", "judge_scenarios", "manifest_lines", "measurement", "order_check", "output_texts",
-    "priced", "quoted", "read_judge_side", "read_placements", "read_sides", "reading_order", "ruling_texts", "run",
-    "run_study", "scenario_text", "scenario_verdicts", "second_judge", "second_opinions", "seen_and_unseen", "shown",
-    "shown_scores", "summary", "unreadable", "verdict_table", "waiting", "waiting_requests", "watch", "witness_table"
+    "again", "answer_name", "answers_text", "canary_table", "canary_texts", "carry_out", "cases_text", "ceiling",
+    "check_name", "definition", "disagreements", "episode_counts", "evaluation", "evaluation_tasks", "examples",
+    "forecast_study", "generate", "judge_episodes", "judge_scenarios", "manifest_lines", "measurement", "order_check",
+    "output_texts", "priced", "read_judge_side", "read_placements", "read_sides", "reading_order", "ruling_texts", "run",
+    "run_study", "scenario_counts", "scenario_text", "scenario_verdicts", "score_bounds", "second_judge", "second_opinions",
+    "seen_and_unseen", "shown", "shown_scores", "suite_table", "summary", "told_text", "unreadable", "verdict_states",
+    "verdict_table", "waiting", "waiting_requests", "watch", "witness_table"
 ]  # fmt: skip

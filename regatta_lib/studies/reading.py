@@ -9,10 +9,12 @@ from typing import Any
 
 import pandas as pd
 
-from regatta_lib.instruments import Fault, check, executable
-from regatta_lib.studies.episodes import Episode
+from regatta_lib.base import MEASURES, cell_of
+from regatta_lib.instruments import Fault, Ontology, check, executable
+from regatta_lib.measures import suite_scores
+from regatta_lib.studies.episodes import Episode, agent_prompt, instructions
 from regatta_lib.studies.rulings import Ruling
-from regatta_lib.studies.suites import Scenario
+from regatta_lib.studies.suites import Manifest, Scenario
 
 SAID: dict[int | None, str] = {0: "no", 1: "yes"}
 MARKDOWN = re.compile(r"([\\`*_{}\[\]()#+!|~$-])")
@@ -60,6 +62,20 @@ def scenario_text(scenario: Scenario) -> str:
     )
 
 
+def told_text(ontology: Ontology, faults: list[Fault], words: int) -> str:
+    """The agent's system turn in the joint and in the control arm as Markdown; ``words`` is the most its answer may have."""
+    prompts = {arm: agent_prompt(ontology, instructions(arm, faults[0], faults), "", words) for arm in ("joint", "control")}
+    return "\n\n".join(f"**{arm}**\n\n{quoted(prompt.system)}" for arm, prompt in prompts.items())
+
+
+def answers_text(scenario: Scenario, fault: Fault, episodes: list[Episode]) -> str:
+    """One scenario's message and the agent's answers drawn for one fault, in every arm, as Markdown."""
+    here = (scenario.suite_id, scenario.scenario, fault.id)
+    answers = [episode for episode in episodes if (episode.suite_id, episode.scenario, episode.fault_id) == here]
+    parts = [f"**Message**\n\n{quoted(scenario.agent_input)}"]
+    return "\n\n".join(parts + [f"**{answer.arm}, draw {answer.draw}**\n\n{quoted(answer.text)}" for answer in answers])
+
+
 def ruling_text(ruling: Ruling) -> str:
     """A ruling as one line and its reason as a quote."""
     said = SAID.get(ruling.value, str(ruling.value)) if ruling.state == "answered" else f"no verdict ({ruling.state})"
@@ -93,6 +109,25 @@ def case_text(scenario: Scenario, fault: Fault, episodes: list[Episode], rulings
         if place in theirs:
             parts.append(f"**Second judge:** {ruling_text(theirs[place])}")
     return "\n\n".join(parts)
+
+
+def cases_text(
+    chosen: pd.DataFrame,
+    scenarios: list[Scenario],
+    faults: list[Fault],
+    episodes: list[Episode],
+    rulings: list[Ruling],
+    second: list[Ruling],
+) -> str:
+    """The rows of ``examples`` as Markdown: for each its two verdicts as a heading, then ``case_text``; ruled apart."""
+    scenario_at = {(scenario.suite_id, scenario.scenario): scenario for scenario in scenarios}
+    fault_at = {fault.id: fault for fault in faults}
+    cases = []
+    for row in chosen.to_dict("records"):
+        scenario, fault = scenario_at[row["suite_id"], row["scenario"]], fault_at[row["fault_id"]]
+        text = case_text(scenario, fault, episodes, rulings, second)
+        cases.append(f"### Design {row['design']}, execution {row['joint']}\n\n{text}")
+    return "\n\n---\n\n".join(cases)
 
 
 def _place(ruling: Ruling) -> tuple[str, str, int]:
@@ -169,3 +204,58 @@ def witness_table(scenarios: list[Scenario], faults: list[Fault], rulings: list[
         if name in table:
             counts |= {f"{name}_yes": (name, "sum"), f"{name}_n": (name, "count")}
     return table.groupby(["fault_id", "witness"], as_index=False).agg(**counts)
+
+
+def suite_table(manifests: list[Manifest]) -> pd.DataFrame:
+    """How the suites came to be, one row per manifest (index suite_id), with ``rejected`` and ``replies`` summed up.
+
+    Columns: asked, scenarios, short, rejected, replies, served_models, prompt, prompt_version, withheld.
+    """
+    totals = [{"rejected": sum(each.rejected.values()), "replies": sum(each.replies.values())} for each in manifests]
+    rows = [vars(manifest) | total for manifest, total in zip(manifests, totals, strict=True)]
+    made = ["asked", "scenarios", "short", "rejected", "replies"]
+    return pd.DataFrame(rows).set_index("suite_id")[[*made, "served_models", "prompt", "prompt_version", "withheld"]]
+
+
+def scenario_counts(scenarios: list[Scenario]) -> pd.DataFrame:
+    """Per suite (index suite_id) its scenarios, the mean words of a message, and the author's own labels.
+
+    Columns: scenarios, words, attacks (scenarios that their author calls an attack), rules (those that name a rule).
+    """
+    table = pd.DataFrame([vars(scenario) for scenario in scenarios])
+    table = table.assign(words=table["agent_input"].str.split().map(len))
+    labels = {"attacks": ("adversarial_category", "count"), "rules": ("requirement_cited", "count")}
+    return table.groupby("suite_id").agg(scenarios=("scenario", "size"), words=("words", "mean"), **labels)
+
+
+def episode_counts(episodes: list[Episode]) -> pd.DataFrame:
+    """The episodes of each cell, arm and draw (the index), as counts and the mean words of an answer.
+
+    Columns: episodes, answered (in that state), different_texts, words.
+    """
+    table = pd.DataFrame([vars(episode) for episode in episodes])
+    table = table.assign(
+        cell=table["suite_id"].map(cell_of),
+        answered=table["state"] == "answered",
+        words=table["text"].str.split().map(len),
+    )
+    counts = {"episodes": ("text", "size"), "answered": ("answered", "sum"), "different_texts": ("text", "nunique")}
+    return table.groupby(["cell", "arm", "draw"]).agg(**counts, words=("words", "mean"))
+
+
+def verdict_states(verdicts: pd.DataFrame) -> pd.DataFrame:
+    """How many verdicts of each judge, arm and draw (the index) are in which state, and the mean of those with a value.
+
+    ``verdicts`` has the columns of ``measures.VERDICTS``. Columns: one count per state that occurs, mean.
+    """
+    groups = verdicts.groupby(["judge", "arm", "draw"])
+    return groups["state"].value_counts().unstack(fill_value=0).assign(mean=groups["value"].mean().astype(float))
+
+
+def score_bounds(verdicts: pd.DataFrame) -> pd.DataFrame:
+    """The suites' scores (index suite_id) with every unresolved verdict counted as the lowest and as the highest value.
+
+    ``verdicts`` has the columns of ``measures.VERDICTS``. Columns in two levels: measure, then lowest and highest.
+    """
+    bounds = {name: suite_scores(verdicts, name).set_index("suite_id")[list(MEASURES)] for name in ("lowest", "highest")}
+    return pd.concat(bounds, axis=1).swaplevel(axis=1).sort_index(axis=1, level=0, sort_remaining=False).astype(float)
