@@ -136,7 +136,7 @@ def test_the_items_page_links_every_source_and_escapes_text():
         source
         for cell in records.CELLS
         for kind in ("requirements", "faults")
-        for entry in getattr(schemas.read(paths.INSTRUMENTS / cell, kind), kind)
+        for entry in getattr(schemas.read_part(paths.INSTRUMENTS / cell, schemas.FILES[kind]), kind)
         for source in entry.audit.sources
     ]
     assert page.count("<a href=") == sum(source.url is not None for source in sources)
@@ -151,7 +151,7 @@ def test_vietnamese_survives_the_csv(table, tmp_path):
     AUDIT.write(table.assign(finding=text), tmp_path / "audit.csv")
     read = AUDIT.read(tmp_path / "audit.csv")
     assert (read["finding"] == text).all() and unicodedata.is_normalized("NFC", text)
-    entry = schemas.read(paths.INSTRUMENTS / "vn_banking", "requirements").requirements[0]
+    entry = schemas.read_part(paths.INSTRUMENTS / "vn_banking", schemas.RequirementsFile).requirements[0]
     assert entry.as_written.citation.startswith("Nghị định 116/2013/NĐ-CP")
 
 

@@ -25,8 +25,8 @@ def entries():
     found = {}
     for cell in CELLS:
         folder = paths.INSTRUMENTS / cell
-        found |= {entry.id: (cell, entry) for entry in schemas.read(folder, "requirements").requirements}
-        found |= {entry.id: (cell, entry) for entry in schemas.read(folder, "faults").faults}
+        found |= {entry.id: (cell, entry) for entry in schemas.read_part(folder, schemas.RequirementsFile).requirements}
+        found |= {entry.id: (cell, entry) for entry in schemas.read_part(folder, schemas.FaultsFile).faults}
     return found
 
 
@@ -162,7 +162,7 @@ def test_a_fault_keeps_its_injection_unless_it_is_none_under_the_law():
         changed = [a.id for a, b in zip(written, corrected, strict=True) if a.injected_behavior != b.injected_behavior]
         assert changed == (["HC-F1"] if cell == "us_healthcare" else [])
     folder = paths.INSTRUMENTS / "us_healthcare"
-    assert "164.502(b)(2)(i)" in schemas.read(folder, "faults").faults[0].corrected.injection_note
+    assert "164.502(b)(2)(i)" in schemas.read_part(folder, schemas.FaultsFile).faults[0].corrected.injection_note
 
 
 def test_unknown_text_and_unknown_cell_are_one_clear_line():
@@ -321,7 +321,7 @@ def test_each_schema_violation_is_one_line_with_file_row_and_field(tmp_path, old
     assert old in text
     (tmp_path / "requirements.yaml").write_text(text.replace(old, new, 1), "utf-8")
     with pytest.raises(ContractError) as caught:
-        schemas.read(tmp_path, "requirements")
+        schemas.read_part(tmp_path, schemas.RequirementsFile)
     assert re.search(message, str(caught.value)) and "requirements.yaml: " in str(caught.value)
     assert len(str(caught.value).splitlines()) == 1
 
@@ -331,7 +331,7 @@ def test_several_violations_are_several_lines(tmp_path):
     wrong = text.replace("severity: critical", "severity: grave").replace("low: null", "low: none")
     (tmp_path / "faults.yaml").write_text(wrong, "utf-8")
     with pytest.raises(ContractError) as caught:
-        schemas.read(tmp_path, "faults")
+        schemas.read_part(tmp_path, schemas.FaultsFile)
     lines = str(caught.value).splitlines()
     assert sum("severity: found 'grave'" in line for line in lines) == text.count("severity: critical") == 3
     assert sum("witness, low: found 'none'" in line for line in lines) == text.count("low: null") == 2
@@ -342,4 +342,4 @@ def test_text_that_is_not_nfc_is_refused(tmp_path):
     text = (paths.INSTRUMENTS / "vn_banking" / "documents.yaml").read_text("utf-8")
     (tmp_path / "documents.yaml").write_text(text + unicodedata.normalize("NFD", "# Nghị định\n"), "utf-8")
     with pytest.raises(ContractError, match="not Unicode NFC"):
-        schemas.read(tmp_path, "documents")
+        schemas.read_part(tmp_path, schemas.DocumentsFile)

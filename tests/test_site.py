@@ -130,7 +130,7 @@ def test_the_audit_shows_every_item_with_both_texts_and_all_sources(built, pages
     assert text.count("<h4>As written</h4>") == text.count("<h4>In force</h4>") == 180
     assert text.count("<summary>Witness</summary>") == 5 * len(cells)
     for cell in cells:
-        for entry in [*schemas.read(cell, "requirements").requirements, *schemas.read(cell, "faults").faults]:
+        for entry in schemas.read_entries(cell):
             assert entry.id in pages["audit.html"].ids
             assert {s.url.replace("github:", "https://github.com/") for s in entry.audit.sources if s.url} <= set(
                 pages["audit.html"].links
@@ -219,7 +219,7 @@ def test_a_filtered_view_and_an_item_can_be_linked_to(visit):
     expected = sum(
         entry.audit.audit_class == "substance_error" and entry.audit.confidence == "medium"
         for cell in paths.INSTRUMENTS.glob("*/cell.yaml")
-        for entry in [*schemas.read(cell.parent, "requirements").requirements, *schemas.read(cell.parent, "faults").faults]
+        for entry in schemas.read_entries(cell.parent)
     )
     driver = visit("audit.html#?class=substance_error&confidence=medium")
     assert count_of(driver) == f"{expected} of 180 items"

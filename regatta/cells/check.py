@@ -5,8 +5,10 @@ witness; a source audit; a pilot, after which the hashes are frozen.
 """
 
 import re
+from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
+from typing import Any
 
 from regatta.cells import overlap
 from regatta_lib import instruments
@@ -15,6 +17,20 @@ from regatta_lib.instruments import fault
 
 FROZEN = "SHA256SUMS"
 REQUIRED = ("cell", "requirements", "faults", "ledger", "ontology", "documents", "mapping")
+
+
+@dataclass(frozen=True)
+class Cell:
+    """The files of a cell, each read and right by itself. Only a new cell has a pilot."""
+
+    cell: instruments.CellFile
+    requirements: instruments.RequirementsFile
+    faults: instruments.FaultsFile
+    ledger: instruments.LedgerFile
+    ontology: instruments.Ontology
+    documents: instruments.DocumentsFile
+    mapping: instruments.MappingFile
+    pilot: instruments.PilotFile | None = None
 
 
 def scaffold(name: str) -> dict[str, str]:
@@ -31,28 +47,28 @@ def scaffold(name: str) -> dict[str, str]:
 
 def violations(folder: Path) -> list[str]:
     """Everything that keeps a cell from being used, one line each: file, row, field, what was found and expected."""
-    found: dict[str, object] = {}
+    parts: dict[str, Any] = {}
     lines: list[str] = []
-    wanted = [*REQUIRED, *(["pilot"] if folder.name not in CELLS else [])]
-    for kind in wanted:
+    for kind in [*REQUIRED, *(["pilot"] if folder.name not in CELLS else [])]:
         path = folder / f"{kind}.yaml"
         try:
-            found[kind], problems = instruments.violations(kind, path, yaml_value(path))
+            parts[kind], problems = instruments.violations(instruments.FILES[kind], path, yaml_value(path))
         except ContractError as error:
-            found[kind], problems = None, [str(error)]
+            parts[kind], problems = None, [str(error)]
         lines += problems
-        if found[kind] is not None and found[kind].cell != folder.name:
-            lines.append(f"{path}: cell: found {found[kind].cell!r}; expected {folder.name!r}, the name of the folder")
+        if parts[kind] is not None and parts[kind].cell != folder.name:
+            lines.append(f"{path}: cell: found {parts[kind].cell!r}; expected {folder.name!r}, the name of the folder")
     if lines:
         return lines
+    found = Cell(**parts)
     return [
         *_identifiers(folder, found),
-        *_protocol(folder, found["cell"]),
-        *_witnesses(folder, found["faults"].faults),
+        *_protocol(folder, found.cell),
+        *_witnesses(folder, found.faults.faults),
         *_ledger(folder, found),
         *_mapping(folder, found),
         *_independence(folder, found),
-        *(_pilot(folder, found) if "pilot" in found else []),
+        *(_pilot(folder, found, found.pilot) if found.pilot else []),
         *_frozen(folder),
     ]
 
@@ -66,17 +82,17 @@ def _line(folder: Path, kind: str, row: str, field: str, value: object, expected
     return f"{folder / kind}.yaml: {row}, {field}: found {value!r}; expected {expected}"
 
 
-def _identifiers(folder: Path, found: dict) -> list[str]:
-    requirements, faults = found["requirements"].requirements, found["faults"].faults
+def _identifiers(folder: Path, found: Cell) -> list[str]:
+    requirements, faults = found.requirements.requirements, found.faults.faults
     prefix, fault_prefix = requirements[0].id.partition("-")[0], faults[0].id.partition("-")[0]
     lines = []
-    for kind, entries, expected in (
-        ("requirements", requirements, [f"{prefix}-{number:02d}" for number in range(1, 26)]),
-        ("faults", faults, [f"{fault_prefix}-F{number}" for number in range(1, 6)]),
+    for kind, identifiers, expected in (
+        ("requirements", [entry.id for entry in requirements], [f"{prefix}-{number:02d}" for number in range(1, 26)]),
+        ("faults", [entry.id for entry in faults], [f"{fault_prefix}-F{number}" for number in range(1, 6)]),
     ):
-        for position, (entry, name) in enumerate(zip(entries, expected, strict=True), start=1):
-            if entry.id != name:
-                lines.append(_line(folder, kind, f"row {position}", "id", entry.id, name))
+        for position, (found_id, name) in enumerate(zip(identifiers, expected, strict=True), start=1):
+            if found_id != name:
+                lines.append(_line(folder, kind, f"row {position}", "id", found_id, name))
     known = {entry.id for entry in requirements}
     for entry in faults:
         for related in entry.related_requirements:
@@ -116,16 +132,20 @@ def _witnesses(folder: Path, faults: list[instruments.FaultEntry]) -> list[str]:
                     "a unit and a variable just where there are bounds",
                 )
             )
-        if None not in bounds and witness.low >= witness.high:
+        if witness.low is not None and witness.high is not None and witness.low >= witness.high:
             lines.append(_line(folder, "faults", entry.id, "witness.low", witness.low, f"less than high ({witness.high})"))
         if witness.stated and not numeric:
             lines.append(_line(folder, "faults", entry.id, "witness.stated", True, "false without an interval"))
     return lines
 
 
-def _ledger(folder: Path, found: dict) -> list[str]:
-    entries = {entry.id: entry for entry in [*found["requirements"].requirements, *found["faults"].faults]}
-    ledger = {item.id: item.verdicts for item in found["ledger"].items}
+def _ledger(folder: Path, found: Cell) -> list[str]:
+    both: list[instruments.RequirementEntry | instruments.FaultEntry] = [
+        *found.requirements.requirements,
+        *found.faults.faults,
+    ]
+    entries = {entry.id: entry for entry in both}
+    ledger = {item.id: item.verdicts for item in found.ledger.items}
     lines = [
         _line(folder, "ledger", name, "id", name, "each item of the cell once")
         for name in sorted(entries.keys() ^ ledger.keys())
@@ -150,46 +170,41 @@ def _ledger(folder: Path, found: dict) -> list[str]:
             expected = f"adjudicated after second: first says {classes['first']}, second {classes['second']}"
             lines.append(_line(folder, "ledger", name, "step", steps, expected))
         last = next(verdict for verdict in reversed(ledger[name]) if verdict.step != "second")
-        final = {
+        final: dict[str, tuple[object, object]] = {
             "decided_by": (entry.audit.decided_by, last.step),
             "audit_class": (entry.audit.audit_class, last.audit_class),
             "confidence": (entry.audit.confidence, last.confidence),
-            "rule": (_rule(entry), last.rule),
+            "rule": (entry.rule, last.rule),
             "finding": (entry.audit.finding, last.reason),
             "authority": (entry.corrected.authority, last.authority),
             "sources": (entry.audit.sources, last.sources),
         }
         kind = "faults" if isinstance(entry, instruments.FaultEntry) else "requirements"
-        for field, (value, expected) in final.items():
-            if value != expected:
+        for field, (value, decided) in final.items():
+            if value != decided:
                 shown = "another list" if field == "sources" else value
                 lines.append(_line(folder, kind, name, field, shown, f"what the ledger's deciding step ({last.step}) says"))
     return lines
 
 
-def _rule(entry: instruments.RequirementEntry | instruments.FaultEntry) -> str:
-    corrected = entry.corrected
-    return corrected.correct_behavior if isinstance(entry, instruments.FaultEntry) else corrected.text
-
-
-def _mapping(folder: Path, found: dict) -> list[str]:
+def _mapping(folder: Path, found: Cell) -> list[str]:
     keys, known = (
-        [item.key for item in found["ontology"].regulations],
-        {item.id for item in found["requirements"].requirements},
+        [item.key for item in found.ontology.regulations],
+        {item.id for item in found.requirements.requirements},
     )
-    mapped = [entry.regulation for entry in found["mapping"].mapping]
+    mapped = [entry.regulation for entry in found.mapping.mapping]
     lines = (
         []
         if mapped == keys
         else [_line(folder, "mapping", "all rows", "regulation", mapped, f"the ontology's, in order: {keys}")]
     )
-    for entry in found["mapping"].mapping:
+    for entry in found.mapping.mapping:
         lines += [
             _line(folder, "mapping", entry.regulation, "requirements", name, "a requirement of the cell")
             for name in entry.requirements
             if name not in known
         ]
-    for metric in found["ontology"].metrics:
+    for metric in found.ontology.metrics:
         if metric.regulation is not None and metric.regulation not in keys:
             lines.append(
                 _line(folder, "ontology", metric.key, "regulation", metric.regulation, "a regulation of the ontology")
@@ -197,13 +212,13 @@ def _mapping(folder: Path, found: dict) -> list[str]:
     return lines
 
 
-def _independence(folder: Path, found: dict) -> list[str]:
+def _independence(folder: Path, found: Cell) -> list[str]:
     """No run of eight words may stand on both sides: the ontology is written apart from the requirements."""
-    judge = [text for entry in found["requirements"].requirements for text in (entry.as_written.text, entry.corrected.text)]
-    for entry in found["faults"].faults:
+    judge = [text for entry in found.requirements.requirements for text in (entry.as_written.text, entry.corrected.text)]
+    for entry in found.faults.faults:
         judge += [entry.as_written.correct_behavior, entry.corrected.correct_behavior, entry.as_written.injected_behavior]
-    passages = [(f"{document.id}", document.text, "documents") for document in found["documents"].documents]
-    passages += [(item.key, item.constraint, "ontology") for item in found["ontology"].regulations]
+    passages = [(f"{document.id}", document.text, "documents") for document in found.documents.documents]
+    passages += [(item.key, item.constraint, "ontology") for item in found.ontology.regulations]
     return [
         _line(folder, kind, row, "text", run, f"no run of {overlap.LENGTH} words shared with the judge side")
         for row, text, kind in passages
@@ -211,11 +226,11 @@ def _independence(folder: Path, found: dict) -> list[str]:
     ]
 
 
-def _pilot(folder: Path, found: dict) -> list[str]:
-    faults = {entry.id: fault(entry, "corrected") for entry in found["faults"].faults}
-    names = [entry.fault for entry in found["pilot"].pilot]
+def _pilot(folder: Path, found: Cell, pilot: instruments.PilotFile) -> list[str]:
+    faults = {entry.id: fault(entry, "corrected") for entry in found.faults.faults}
+    names = [entry.fault for entry in pilot.pilot]
     lines = [] if names == list(faults) else [_line(folder, "pilot", "all rows", "fault", names, f"{list(faults)}")]
-    for entry in found["pilot"].pilot:
+    for entry in pilot.pilot:
         if entry.fault in faults and instruments.executable(faults[entry.fault].witness):
             for expected in ("discriminates", "near_miss"):
                 outcome = instruments.check(faults[entry.fault].witness, getattr(entry, expected))

@@ -7,6 +7,7 @@ identifiers and 0/1 verdicts are carried over; its files and sentences are not.
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
@@ -35,7 +36,7 @@ SUITE = re.compile(rf"(?P<strategy>{'|'.join(STRATEGIES)})_(?P<cell>{'|'.join(CE
 SCENARIO = re.compile(rf"(?:{'|'.join(CELLS)})_G[1-4]_S(?P<number>[0-9]{{2}})")
 
 
-def load_results(folder: Path) -> dict[str, dict]:
+def load_results(folder: Path) -> dict[str, dict[str, Any]]:
     """Read the release's six result files after checking each against its pinned SHA-256.
 
     Returns {file name: {release suite name: results}}. Raises ContractError for a missing, unknown or altered file.
@@ -63,12 +64,12 @@ def _scenario(name: str | None, suite: str) -> int | None:
     return int(match["number"])
 
 
-def extract(loaded: dict[str, dict]) -> dict[str, list[dict]]:
+def extract(loaded: dict[str, dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
     """Turn the release's results into the rows of the five record tables.
 
     Raises ContractError where a suite is missing, unknown or named differently in the two kinds of file.
     """
-    rows: dict[str, list[dict]] = {name: [] for name in RECORD}
+    rows: dict[str, list[dict[str, Any]]] = {name: [] for name in RECORD}
     for generator, suffix in SUFFIXES.items():
         coverage = loaded[f"results/coverage_results{suffix}.json"]
         faults = loaded[f"results/fdr_results{suffix}.json"]

@@ -162,14 +162,14 @@ def add_documents(site: Site) -> None:
 
 def add_audit(site: Site) -> None:
     """The audit browser: every item of every cell with both texts, its verdicts, sources and, for a fault, its witness."""
-    cells = []
+    cells, total = [], 0
     for cell in instruments.cells_in(site.root / "data/instruments"):
-        read = partial(instruments.read, site.root / "data/instruments" / cell)
-        entries = [*read("requirements").requirements, *read("faults").faults]
-        ledger = {entry.id: entry.verdicts for entry in read("ledger").items}
+        folder = site.root / "data/instruments" / cell
+        about, entries = instruments.read_part(folder, instruments.CellFile), instruments.read_entries(folder)
+        ledger = {entry.id: entry.verdicts for entry in instruments.read_part(folder, instruments.LedgerFile).items}
         classed = {item: {verdict.step: verdict.audit_class for verdict in verdicts} for item, verdicts in ledger.items()}
-        cells.append({"name": cell, "about": read("cell"), "entries": entries, "ledger": ledger, "classed": classed})
-    total = sum(len(cell["entries"]) for cell in cells)
+        cells.append({"name": cell, "about": about, "entries": entries, "ledger": ledger, "classed": classed})
+        total += len(entries)
     site.add("audit.html", "audit.html", "Audit", cells=cells, classes=instruments.AUDIT_CLASSES, total=total)
 
 

@@ -6,11 +6,12 @@ form. Reading checks all of it, so that a wrong file is one clear line and never
 
 import csv
 import io
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
 from pathlib import Path
 from types import NoneType
-from typing import Annotated, get_args, get_origin
+from typing import Annotated, Any, get_args, get_origin
 
 import pandas as pd
 from pydantic import TypeAdapter, ValidationError
@@ -40,7 +41,7 @@ def _sortable(value: object) -> tuple[bool, object]:
 class Contract:
     """A table whose rows are records of ``row``, identified and sorted by ``key``, ``count`` rows long if that is fixed."""
 
-    row: type
+    row: type[Any]
     key: tuple[str, ...]
     count: int | None = None
 
@@ -49,8 +50,8 @@ class Contract:
         return [field.name for field in fields(self.row)]
 
     @cached_property
-    def _adapter(self) -> TypeAdapter:
-        return TypeAdapter(list[self.row])
+    def _adapter(self) -> TypeAdapter[list[Any]]:
+        return TypeAdapter(list[self.row])  # type: ignore[name-defined]  # a type known at run time only
 
     def parse(self, text: str, path: Path) -> pd.DataFrame:
         """Check the text of a CSV file against the contract and return its rows as a frame."""
@@ -64,12 +65,12 @@ class Contract:
         for number, cells in enumerate(lines[1:], start=2):
             if len(cells) != len(self.columns):
                 raise ContractError(f"{path}: row {number} has {len(cells)} cells, expected {len(self.columns)}")
-        raw = [dict(zip(self.columns, cells, strict=True)) for cells in lines[1:]]
+        raw: list[dict[str, object]] = [dict(zip(self.columns, cells, strict=True)) for cells in lines[1:]]
         for row in raw:
             row.update({name: None for name in self._optional if row[name] == ""})
         return self.frame(raw, path)
 
-    def frame(self, rows: list[dict], path: Path) -> pd.DataFrame:
+    def frame(self, rows: Sequence[Mapping[Any, object]], path: Path) -> pd.DataFrame:
         """Check rows against the contract and return them as a frame with one column per field.
 
         Raises ContractError for a value of the wrong type or range, a duplicated key, rows out of order, no rows at
@@ -81,7 +82,7 @@ class Contract:
             first = error.errors()[0]
             index, *place = first["loc"]
             raise ContractError(
-                f"{path}: row {index + 2}, {'.'.join(map(str, place[:1]))}: found {first['input']!r}; {first['msg']}"
+                f"{path}: row {int(index) + 2}, {'.'.join(map(str, place[:1]))}: found {first['input']!r}; {first['msg']}"
             ) from None
         values = [[getattr(r, name) for r in checked] for name in self.key]
         keys = list(zip(*(map(_sortable, v) if None in v else v for v in values), strict=True))

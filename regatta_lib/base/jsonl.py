@@ -2,32 +2,39 @@
 
 import json
 import unicodedata
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
 from regatta_lib.base.digest import canonical_json
 from regatta_lib.base.files import ContractError, file_text, write_atomic
 
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+R = TypeVar("R", bound="DataclassInstance")
+
 
 @dataclass(frozen=True)
-class Lines:
+class Lines(Generic[R]):
     """A file whose lines are records of ``row``, identified and sorted by ``key``; canonical JSON, UTF-8, LF."""
 
-    row: type
+    row: type[R]
     key: tuple[str, ...]
 
     @cached_property
-    def _adapter(self) -> TypeAdapter:
+    def _adapter(self) -> TypeAdapter[R]:
         return TypeAdapter(self.row)
 
-    def _key(self, record: object) -> tuple:
+    def _key(self, record: R) -> tuple[tuple[bool, Any], ...]:
         return tuple((value is not None, value) for value in (getattr(record, name) for name in self.key))
 
-    def read(self, path: Path) -> list:
+    def read(self, path: Path) -> list[R]:
         """Read and check a file. Raises ContractError with one line that names the file, the row and the field."""
         rows = []
         text = file_text(path).removesuffix("\n")
@@ -50,11 +57,11 @@ class Lines:
             raise ContractError(f"{path}: 0 rows, expected at least 1")
         return rows
 
-    def text(self, rows: list) -> str:
+    def text(self, rows: Iterable[R]) -> str:
         """The file's text: rows sorted by key, one canonical JSON object a line, in normal form C."""
         text = "".join(f"{canonical_json(asdict(row))}\n" for row in sorted(rows, key=self._key))
         return unicodedata.normalize("NFC", text)
 
-    def write(self, rows: list, path: Path) -> None:
+    def write(self, rows: Iterable[R], path: Path) -> None:
         """Sort and write atomically."""
         write_atomic(path, self.text(rows))

@@ -1,7 +1,7 @@
 """params.yaml, typed: every key is known, every value has its type and range."""
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
@@ -65,7 +65,7 @@ class Endpoint(Section):
     api_version: str = "2026-10-21"
     sampling: bool = False
     structured: Literal["schema", "tool", "prompt"] = "schema"
-    body: dict = {}
+    body: dict[str, Any] = {}
     concurrency: int = Field(default=4, ge=1, le=1_000)
     timeout: float = Field(default=600.0, gt=0)
     prices: Prices | None = None

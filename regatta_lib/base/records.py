@@ -3,7 +3,7 @@
 Every other module speaks these. A field that is not of its stated type raises ``pydantic.ValidationError``.
 """
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, get_args
 
 from pydantic import ConfigDict, Field, StringConstraints
 
@@ -35,14 +35,6 @@ FAULT_CATEGORIES = {
     "adversarial_vulnerability": "adversarial",
     "metric_error": "metric",
 }
-ADVERSARIAL_CATEGORIES = (
-    "boundary_manipulation",
-    "data_exfiltration",
-    "prompt_injection",
-    "regulatory_bypass",
-    "role_confusion",
-    "social_engineering",
-)
 STAGES = ("design", "execution")
 MEASURES = ("rc", "fdr_design", "fdr_execution", "iss", "ac")
 
@@ -59,7 +51,15 @@ FaultId = Annotated[str, StringConstraints(pattern=r"^[A-Z]{2,4}-F[1-5]$")]
 FaultCategory = Literal[
     "threshold_error", "missing_regulation", "role_boundary", "adversarial_vulnerability", "metric_error"
 ]
-AdversarialCategory = Literal[ADVERSARIAL_CATEGORIES]
+AdversarialCategory = Literal[
+    "boundary_manipulation",
+    "data_exfiltration",
+    "prompt_injection",
+    "regulatory_bypass",
+    "role_confusion",
+    "social_engineering",
+]
+ADVERSARIAL_CATEGORIES: tuple[AdversarialCategory, ...] = get_args(AdversarialCategory)
 Positive = Annotated[int, Field(ge=1)]
 Share = Annotated[float, Field(ge=0, le=1)]
 

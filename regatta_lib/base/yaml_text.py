@@ -82,6 +82,7 @@ def check_events(text: str) -> None:
             if around.keys is not None:
                 if around.at_key and key is not None:
                     if key in around.keys:
-                        raise yaml.YAMLError(f"line {event.start_mark.line + 1}: key {key!r} occurs twice")
+                        line = event.start_mark.line + 1 if event.start_mark else "unknown"
+                        raise yaml.YAMLError(f"line {line}: key {key!r} occurs twice")
                     around.keys.add(key)
                 around.at_key = not around.at_key

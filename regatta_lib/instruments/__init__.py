@@ -26,13 +26,29 @@ from regatta_lib.instruments.reading import (
     read_judge_side,
     read_mapping,
 )
-from regatta_lib.instruments.schemas import PROTOCOL, CellFile, FaultEntry, RequirementEntry, read, violations
+from regatta_lib.instruments.schemas import (
+    FILES,
+    PROTOCOL,
+    CellFile,
+    DocumentsFile,
+    FaultEntry,
+    FaultsFile,
+    LedgerFile,
+    MappingFile,
+    PilotFile,
+    RequirementEntry,
+    RequirementsFile,
+    read_entries,
+    read_part,
+    violations,
+)
 from regatta_lib.instruments.witnesses import check, executable
 
 __all__ = [
-    "AUDIT", "AUDIT_AGREEMENT", "AUDIT_CLASSES", "AUDIT_SHARES", "CELL_AUDIT", "CLASSES", "INDEX", "PROTOCOL", "CellFile",
-    "Document", "Fault", "FaultEntry", "Ontology", "Requirement", "RequirementEntry", "agreement", "audit_shares",
-    "audit_table", "cells_in", "check", "class_counts", "cross_table", "executable", "fault", "index", "instruments_digest",
-    "items_page", "read", "read_generator_side", "read_judge_side", "read_mapping", "seen_unseen", "violations", "withhold",
-    "without", "wrong_ground_truths"
+    "AUDIT", "AUDIT_AGREEMENT", "AUDIT_CLASSES", "AUDIT_SHARES", "CELL_AUDIT", "CLASSES", "FILES", "INDEX", "PROTOCOL",
+    "CellFile", "Document", "DocumentsFile", "Fault", "FaultEntry", "FaultsFile", "LedgerFile", "MappingFile", "Ontology",
+    "PilotFile", "Requirement", "RequirementEntry", "RequirementsFile", "agreement", "audit_shares", "audit_table",
+    "cells_in", "check", "class_counts", "cross_table", "executable", "fault", "index", "instruments_digest", "items_page",
+    "read_entries", "read_generator_side", "read_judge_side", "read_mapping", "read_part", "seen_unseen", "violations",
+    "withhold", "without", "wrong_ground_truths"
 ]  # fmt: skip

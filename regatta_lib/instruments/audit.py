@@ -11,6 +11,7 @@ from typing import Literal
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 from pydantic.dataclasses import dataclass
 
 from regatta_lib.base import CELLS, LAZY, Contract, ItemId, Name, Share, paths
@@ -100,14 +101,16 @@ def cross_table(audit: pd.DataFrame) -> pd.DataFrame:
     return table.reindex(index=CLASSES, columns=CLASSES, fill_value=0).rename_axis(index="first", columns="second")
 
 
-def kappa_interval(table: np.ndarray, rng: np.random.Generator, resamples: int, level: float) -> tuple[float, float, float]:
+def kappa_interval(
+    table: NDArray[np.int64], rng: np.random.Generator, resamples: int, level: float
+) -> tuple[float, float, float]:
     """Percentile bootstrap interval of κ over items, and the share of resamples in which κ is undefined."""
     n, side = int(table.sum()), len(table)
     drawn = rng.multinomial(n, (table / n).ravel(), size=resamples).reshape(-1, side, side)
     values = cohen_kappa(drawn)
     defined = ~np.isnan(values)
     low, high = percentile_interval(values[defined], level)
-    return low, high, 1 - defined.mean()
+    return float(low), float(high), float(1 - defined.mean())
 
 
 def agreement(audit: pd.DataFrame, seed: int, resamples: int, level: float) -> pd.DataFrame:
@@ -117,7 +120,10 @@ def agreement(audit: pd.DataFrame, seed: int, resamples: int, level: float) -> p
     requirements, all faults, the requirements of each cell, and each class against the three others.
     """
     items = audit[audit["role"] == "requirement"]
-    parts = {("requirements", "all"): cross_table(items), ("faults", "all"): cross_table(audit[audit["role"] == "fault"])}
+    parts: dict[tuple[str, str], pd.DataFrame | NDArray[np.int64]] = {
+        ("requirements", "all"): cross_table(items),
+        ("faults", "all"): cross_table(audit[audit["role"] == "fault"]),
+    }
     parts |= {("cell", cell): cross_table(items[items["cell"] == cell]) for cell in CELLS if (items["cell"] == cell).any()}
     whole = cross_table(items).to_numpy()
     for position, name in enumerate(CLASSES):
@@ -154,7 +160,7 @@ def audit_shares(audit: pd.DataFrame, printed: "pd.Series[str]") -> pd.DataFrame
     counts = pd.crosstab(items["cell"], items["audit_class"]).reindex(columns=CLASSES, fill_value=0)
     totals = class_counts(audit, printed).set_index("source")
     counts.loc["all"], counts.loc["paper"] = totals.loc["final"], totals.loc["paper"]
-    long = counts.rename_axis(columns="audit_class").stack().rename("n").reset_index()
+    long = counts.rename_axis(columns="audit_class").stack().to_frame("n").reset_index()  # type: ignore[operator]  # the stubs lack stack
     return long.assign(share=long["n"] / long.groupby("cell")["n"].transform("sum"))
 
 
@@ -166,23 +172,23 @@ def sources_text(sources: Iterable[schemas.Source]) -> str:
 def audit_rows(cell: str, root: Path = paths.INSTRUMENTS) -> list[dict[str, object]]:
     """The 30 rows of one cell as dictionaries with the fields of ``items.AuditRow``."""
     folder = folder_of(cell, root)
-    entries = [*schemas.read(folder, "requirements").requirements, *schemas.read(folder, "faults").faults]
-    ledger = {item.id: {verdict.step: verdict for verdict in item.verdicts} for item in schemas.read(folder, "ledger").items}
-    rows = []
+    entries = schemas.read_entries(folder)
+    opinions = schemas.read_part(folder, schemas.LedgerFile).items
+    ledger = {item.id: {verdict.step: verdict for verdict in item.verdicts} for item in opinions}
+    rows: list[dict[str, object]] = []
     for entry in entries:
-        is_fault = isinstance(entry, schemas.FaultEntry)
         classes = {step: verdict.audit_class for step, verdict in ledger[entry.id].items()}
         second, adjudicated = classes.get("second"), ledger[entry.id].get("adjudicated")
         rows.append(
             {
                 "cell": cell,
                 "item": entry.id,
-                "role": "fault" if is_fault else "requirement",
-                "category": entry.category if is_fault else entry.kind,
+                "role": "fault" if isinstance(entry, schemas.FaultEntry) else "requirement",
+                "category": entry.category,
                 "audit_class": entry.audit.audit_class,
-                "ground_truth": entry.audit.ground_truth if is_fault else None,
+                "ground_truth": entry.audit.ground_truth if isinstance(entry, schemas.FaultEntry) else None,
                 "finding": entry.audit.finding,
-                "rule": entry.corrected.correct_behavior if is_fault else entry.corrected.text,
+                "rule": entry.rule,
                 "authority": entry.corrected.authority,
                 "in_force_since": entry.corrected.in_force_since,
                 "supersedes": entry.corrected.supersedes,
@@ -218,7 +224,7 @@ def wrong_ground_truths(audit: pd.DataFrame, root: Path = paths.INSTRUMENTS) -> 
     """
     rows = []
     for cell in audit["cell"].unique():
-        for entry in schemas.read(folder_of(cell, root), "faults").faults:
+        for entry in schemas.read_part(folder_of(cell, root), schemas.FaultsFile).faults:
             if entry.audit.ground_truth != "correct":
                 rows.append(
                     {
@@ -248,7 +254,7 @@ def items_table(cell: str, root: Path = paths.INSTRUMENTS) -> str:
     P stands for a primary source, O for an official secondary one, S for another secondary one.
     """
     folder = folder_of(cell, root)
-    entries = [*schemas.read(folder, "requirements").requirements, *schemas.read(folder, "faults").faults]
+    entries = schemas.read_entries(folder)
     rows = [
         {
             "item": entry.id,
@@ -267,5 +273,5 @@ def items_table(cell: str, root: Path = paths.INSTRUMENTS) -> str:
 
 def items_page(cells: list[str], root: Path = paths.INSTRUMENTS) -> str:
     """The tables of several cells below each other, each under the title its ``cell.yaml`` gives."""
-    titles = {cell: schemas.read(folder_of(cell, root), "cell").title for cell in cells}
+    titles = {cell: schemas.read_part(folder_of(cell, root), schemas.CellFile).title for cell in cells}
     return "\n".join(f"<h3>{html.escape(title)}</h3>\n{items_table(cell, root)}" for cell, title in titles.items())

@@ -62,13 +62,13 @@ def fault(entry: schemas.FaultEntry, text: Text) -> Fault:
     written, corrected, witness = entry.as_written, entry.corrected, entry.witness
     if text == "as_written" and written.witness_low is not None:
         witness = Witness(**(vars(witness) | {"low": written.witness_low}))
-    adapted = text == "corrected" and corrected.injected_behavior
+    adapted = corrected.injected_behavior if text == "corrected" else None
     return Fault(
         id=entry.id,
         category=entry.category,
         severity=entry.severity,
         title=entry.title,
-        injected_behavior=corrected.injected_behavior if adapted else written.injected_behavior,
+        injected_behavior=adapted or written.injected_behavior,
         correct_behavior=getattr(entry, text).correct_behavior,
         related_requirements=tuple(entry.related_requirements),
         witness=witness,
@@ -82,20 +82,20 @@ def read_judge_side(
     if text not in ("as_written", "corrected"):
         raise ContractError(f"text of the instruments: found {text!r}, expected as_written or corrected")
     folder = folder_of(cell, root)
-    requirements = schemas.read(folder, "requirements").requirements
-    faults = schemas.read(folder, "faults").faults
+    requirements = schemas.read_part(folder, schemas.RequirementsFile).requirements
+    faults = schemas.read_part(folder, schemas.FaultsFile).faults
     return tuple(requirement(entry, text) for entry in requirements), tuple(fault(entry, text) for entry in faults)
 
 
 def read_generator_side(cell: str, root: Path = paths.INSTRUMENTS) -> tuple[Ontology, tuple[Document, ...]]:
     """What a generator may see of a cell: its ontology (S4) and its documents (S3)."""
     folder = folder_of(cell, root)
-    return schemas.read(folder, "ontology"), tuple(schemas.read(folder, "documents").documents)
+    return schemas.read_part(folder, Ontology), tuple(schemas.read_part(folder, schemas.DocumentsFile).documents)
 
 
 def read_mapping(cell: str, root: Path = paths.INSTRUMENTS) -> dict[str, tuple[str, ...]]:
     """Which requirements state the rule of each regulation of the ontology: {regulation key: requirement ids}."""
-    entries = schemas.read(folder_of(cell, root), "mapping").mapping
+    entries = schemas.read_part(folder_of(cell, root), schemas.MappingFile).mapping
     return {entry.regulation: tuple(entry.requirements) for entry in entries}
 
 
@@ -110,7 +110,7 @@ def instruments_digest(cells: Iterable[str] = tuple(CELLS), root: Path = paths.I
 
 def index(cells: Iterable[str] = tuple(CELLS), root: Path = paths.INSTRUMENTS) -> pd.DataFrame:
     """The index of all items: cell, item, role and category (a requirement's kind, a fault's category)."""
-    rows = []
+    rows: list[tuple[str, str, str, str]] = []
     for cell in cells:
         requirements, faults = read_judge_side(cell, "as_written", root)
         rows += [(cell, item.id, "requirement", item.kind) for item in requirements]

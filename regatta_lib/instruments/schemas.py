@@ -5,7 +5,7 @@ that names the file, the row and the field. Dates are quoted strings.
 """
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal, TypeVar, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, TypeAdapter, ValidationError
 
@@ -14,7 +14,9 @@ from regatta_lib.instruments import items
 from regatta_lib.instruments.items import IsoDate, Line
 
 Url = Annotated[str, StringConstraints(pattern=r"^(https?://[^\s<>\"]+|github:[\w.-]+/[\w.-]+)$")]
-PROTOCOL = ("scope", "requirements", "ontology", "faults", "audit", "pilot")
+Step = Literal["scope", "requirements", "ontology", "faults", "audit", "pilot"]
+PROTOCOL: tuple[Step, ...] = get_args(Step)
+P = TypeVar("P")
 
 
 class Part(BaseModel):
@@ -80,6 +82,16 @@ class RequirementEntry(Part):
     corrected: CorrectedRequirement
     audit: Audit
 
+    @property
+    def category(self) -> str:
+        """The requirement's kind, which stands where a fault has its category."""
+        return self.kind
+
+    @property
+    def rule(self) -> str:
+        """The rule in force."""
+        return self.corrected.text
+
 
 class WrittenFault(Part):
     """The fault as released, in our words. ``witness_low`` is the lower bound where the released wording moves it."""
@@ -112,6 +124,11 @@ class FaultEntry(Part):
     corrected: CorrectedFault
     witness: items.Witness
     audit: FaultAudit
+
+    @property
+    def rule(self) -> str:
+        """What a correct agent does under the rule in force."""
+        return self.corrected.correct_behavior
 
 
 class RequirementsFile(Part):
@@ -186,7 +203,7 @@ class MappingFile(Part):
 class ProtocolStep(Part):
     """One step of the protocol for adding a cell: when it was done, and how."""
 
-    step: Literal[PROTOCOL]
+    step: Step
     done: IsoDate | None
     note: Line
 
@@ -218,7 +235,7 @@ class PilotFile(Part):
     pilot: Annotated[list[PilotEntry], Field(min_length=5, max_length=5)]
 
 
-FILES = {
+FILES: dict[str, type[Any]] = {
     "cell": CellFile,
     "requirements": RequirementsFile,
     "faults": FaultsFile,
@@ -229,14 +246,15 @@ FILES = {
     "pilot": PilotFile,
 }
 NAMES = ("id", "key", "regulation", "fault", "step")
-ADAPTERS: dict[str, TypeAdapter] = {}
+KINDS = {part: kind for kind, part in FILES.items()}
+ADAPTERS: dict[type[Any], TypeAdapter[Any]] = {}
 
 
-def _place(loaded: object, loc: tuple) -> str:
+def _place(loaded: Any, loc: tuple[int | str, ...]) -> str:
     """The row (its list, its position from 1 and its identifier) and the field that an error is about."""
-    here, shown = loaded, []
+    here, shown = loaded, list[str]()
     for part in loc:
-        inside = part in here if isinstance(here, dict) else isinstance(here, list) and part < len(here)
+        inside = part in here if isinstance(here, dict) else isinstance(here, list) and int(part) < len(here)
         here = here[part] if inside else None
         if isinstance(part, int):
             named = [here[key] for key in NAMES if key in here] if isinstance(here, dict) else []
@@ -246,12 +264,11 @@ def _place(loaded: object, loc: tuple) -> str:
     return ", ".join(shown) or "file"
 
 
-def violations(kind: str, path: Path, loaded: object) -> tuple[object | None, list[str]]:
-    """Check the loaded content of a ``kind`` of file. Returns the checked content, or one line for each violation."""
-    if kind not in ADAPTERS:
-        ADAPTERS[kind] = TypeAdapter(FILES[kind])
+def violations(part: type[P], path: Path, loaded: object) -> tuple[P | None, list[str]]:
+    """Check the loaded content of a file. Returns it as the ``part`` that it should be, or one line for each violation."""
+    adapter = ADAPTERS.setdefault(part, TypeAdapter(part))
     try:
-        return ADAPTERS[kind].validate_python(loaded), []
+        return adapter.validate_python(loaded), []
     except ValidationError as error:
         lines = []
         for problem in error.errors():
@@ -261,10 +278,15 @@ def violations(kind: str, path: Path, loaded: object) -> tuple[object | None, li
         return None, lines
 
 
-def read(folder: Path, kind: str) -> object:
-    """Read and check one file of a cell's folder. Raises ContractError with one line for each violation."""
-    path = folder / f"{kind}.yaml"
-    content, lines = violations(kind, path, yaml_value(path))
-    if lines:
+def read_part(folder: Path, part: type[P]) -> P:
+    """Read and check one file of a cell's folder, say ``RequirementsFile``. Raises ContractError, one line a violation."""
+    path = folder / f"{KINDS[part]}.yaml"
+    content, lines = violations(part, path, yaml_value(path))
+    if content is None:
         raise ContractError("\n".join(lines))
     return content
+
+
+def read_entries(folder: Path) -> list[RequirementEntry | FaultEntry]:
+    """The 25 requirements and then the five faults of a cell's folder. Raises ContractError, one line a violation."""
+    return [*read_part(folder, RequirementsFile).requirements, *read_part(folder, FaultsFile).faults]

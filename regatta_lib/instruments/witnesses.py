@@ -143,7 +143,7 @@ def check(witness: Witness, text: str) -> Outcome | None:
     ``discriminates``: some figure of the unit lies in the interval; ``near_miss``: there are figures, but none does;
     ``no_figure``: the text states none.
     """
-    if not executable(witness):
+    if not executable(witness) or witness.unit is None:
         return None
     stated = figures(text, witness.unit)
     if not stated:

@@ -92,16 +92,16 @@ def profile_figures(pairs: pd.DataFrame, table2: pd.DataFrame) -> dict[str, floa
     """V2 (§V-C, Table II): persistence of the execution profile, and the moves between the stages."""
     profile = measures.execution_profile(pairs)
     orders = [list(profile[generator].sort_values(ascending=False).index) for generator in profile]
-    missing = profile.loc["missing_regulation"]
-    rates = table2.set_index(["category", "generator"])
+    missing = profile.loc["missing_regulation"].to_numpy()
+    change = (table2["execution"] - table2["design"]).groupby(table2["category"])
     return {
         "v2/order_persists": int(measures.profile_persists(profile)),
         "v2/top_three_as_printed": int(all(order[:3] == TOP_THREE for order in orders)),
         "v2/bottom_pair_as_printed": int(all(set(order[3:]) == BOTTOM_PAIR for order in orders)),
         "v2/missing_regulation_execution_lowest": missing.min(),
         "v2/missing_regulation_execution_highest": missing.max(),
-        "v2/adversarial_falls": int(rates.loc["adversarial_vulnerability"].eval("execution < design").sum()),
-        "v2/metric_rises": int(rates.loc["metric_error"].eval("execution > design").sum()),
+        "v2/adversarial_falls": int((change.get_group("adversarial_vulnerability") < 0).sum()),
+        "v2/metric_rises": int((change.get_group("metric_error") > 0).sum()),
     }
 
 
@@ -145,7 +145,7 @@ def agrees(printed: str, value: float) -> bool:
     return parse(printed).fits(float(value))
 
 
-def reconstructed_tables(printed: dict[str, str]) -> pd.DataFrame:
+def reconstructed_tables(printed: "pd.Series[str]") -> pd.DataFrame:
     """All tables behind the two agreement checks of §V-F, from their printed figures (keys of published_values.csv).
 
     The expert adjudication is one-sided: its seven disagreements were all credited by the judge, rejected by the expert.

@@ -85,8 +85,8 @@ def recompute(
         values |= {f"table3/{row['generator']}/{measure}": row[measure] for measure in TABLE3_MEASURES}
     for row in table4[table4["strategy"] != "range"].to_dict("records"):
         values |= {f"table4/{row['generator']}/{row['strategy']}/{measure}": row[measure] for measure in MEASURES}
-    for (generator, cell), coverage in scores.groupby(["generator", "cell"])["rc"].mean().items():
-        values[f"cells/{generator}/{cell}/rc"] = coverage
+    for row in scores.groupby(["generator", "cell"])["rc"].mean().reset_index().to_dict("records"):
+        values[f"cells/{row['generator']}/{row['cell']}/rc"] = row["rc"]
     return {key: float(value) for key, value in values.items()}
 
 
