@@ -3,14 +3,26 @@
 import gc
 import os
 import sys
+import traceback
+from importlib import metadata
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from regatta_lib.base import ContractError, paths, write_atomic
+from regatta_lib.base import RegattaError, paths, write_atomic
 
-app = typer.Typer(add_completion=False, no_args_is_help=True, pretty_exceptions_enable=False, help=__doc__)
+REPORT_TO = "to the authors named in CITATION.cff"
+EXIT_CODES = """Exit codes:
+0 done
+1 done, but a check failed or too much is missing; or stopped by you
+2 wrong input, or a file, an endpoint or a stage that fails: one line says which
+3 answers are still to come through an exchange
+70 a bug: the last line says where to report it"""
+
+app = typer.Typer(
+    add_completion=False, no_args_is_help=True, pretty_exceptions_enable=False, help=f"{__doc__}\n\n{EXIT_CODES}"
+)
 
 
 @app.command()
@@ -91,15 +103,29 @@ def pin() -> None:
 
 
 def run(commands: typer.Typer) -> None:
-    """Run a command. Errors about input and files are one line on standard error and exit code 2."""
+    """Run a command, and leave Python with its exit code: those of ``EXIT_CODES``.
+
+    Only what a user can act on is one line on standard error: a RegattaError, or what the system says of a file.
+    """
     try:
         commands()
-    except (ContractError, RuntimeError) as error:
-        typer.echo(f"regatta: {error}", err=True)
+    except RegattaError as error:
+        typer.echo(f"regatta: {' '.join(str(error).splitlines())}", err=True)
         sys.exit(2)
     except OSError as error:
         typer.echo(f"regatta: {error.filename or 'system'}: {error.strerror or error}", err=True)
         sys.exit(2)
+    except Exception:
+        traceback.print_exc()
+        typer.echo(f"this is a bug in regatta {_version()}; please report it with the lines above: {REPORT_TO}", err=True)
+        sys.exit(70)
+
+
+def _version() -> str:
+    try:
+        return metadata.version("regatta")
+    except metadata.PackageNotFoundError:
+        return "that is not installed"
 
 
 if __name__ == "__main__":

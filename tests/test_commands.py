@@ -1,17 +1,24 @@
 """The commands of the live harness, as a user types them."""
 
 import json
+import re
 from contextlib import closing
 
 import pytest
 from scripted_study import reply, scenario_item
 from typer.testing import CliRunner
 
+from regatta.archive import citation
 from regatta.commands import app, main, study
-from regatta_lib.base import ContractError, paths
-from regatta_lib.models import Replay, Request, Transcripts, transcripts
+from regatta.own_suite.cases import Skipped
+from regatta_lib import __main__ as library
+from regatta_lib.base import ContractError, ParameterError, RegattaError, paths
+from regatta_lib.models import MissingTranscript, Pending, Replay, Request, Transcripts, transcripts
+from regatta_lib.models.preflight import PreflightError
+from regatta_lib.reproduce.stages import StageError
 from regatta_lib.studies import store
 
+ROOT = paths.ROOT
 runner = CliRunner()
 
 
@@ -201,3 +208,64 @@ def test_an_error_of_the_system_is_one_line(folders, monkeypatch, capsys):
     assert caught.value.code == 2
     error = capsys.readouterr().err
     assert error.count("\n") == 1 and str(folders / "file") in error
+
+
+OWN_ERRORS = (
+    RegattaError,
+    ContractError,
+    ParameterError,
+    StageError,
+    PreflightError,
+    MissingTranscript,
+    Skipped,
+)
+
+
+def as_program(monkeypatch, capsys, raised):
+    """Exit code and standard error of ``regatta site`` where building the site raises an error."""
+
+    def build(root):
+        raise raised
+
+    monkeypatch.setattr("sys.argv", ["regatta", "site"])
+    monkeypatch.setattr("regatta.site.build", build)
+    with pytest.raises(SystemExit) as caught:
+        main()
+    return caught.value.code, capsys.readouterr().err
+
+
+@pytest.mark.parametrize("kind", OWN_ERRORS, ids=lambda kind: kind.__name__)
+def test_an_own_error_is_one_line(folders, monkeypatch, capsys, kind):
+    code, error = as_program(monkeypatch, capsys, kind("x.csv: row 3: found a\nb, expected c"))
+    assert (code, error) == (2, "regatta: x.csv: row 3: found a b, expected c\n")
+
+
+def test_every_own_error_is_known_as_one():
+    """All exceptions the packages define; ``Pending`` is control flow, and a bug where nobody catches it."""
+    code = "".join(path.read_text("utf-8") for name in ("regatta", "regatta_lib") for path in (ROOT / name).rglob("*.py"))
+    defined = set(re.findall(r"^class (\w+)\(.*(?:Error|Exception)\b.*\):", code, re.M))
+    assert defined - {"Pending"} == {kind.__name__ for kind in OWN_ERRORS}
+
+
+@pytest.mark.parametrize("bug", [ValueError("n is 3"), RuntimeError("loop"), KeyError("k"), Pending("agent/x")], ids=repr)
+def test_a_bug_shows_its_traceback_and_where_to_report_it(folders, monkeypatch, capsys, bug):
+    code, error = as_program(monkeypatch, capsys, bug)
+    *lines, last = error.splitlines()
+    assert code == 70
+    assert lines[0] == "Traceback (most recent call last):" and "    raise raised" in lines
+    assert type(bug).__name__ in lines[-1]
+    version = citation(ROOT)["version"]
+    address = "to the authors named in CITATION.cff"
+    assert last == f"this is a bug in regatta {version}; please report it with the lines above: {address}"
+
+
+@pytest.mark.parametrize("program", ["regatta", "regatta_lib"])
+def test_the_help_lists_the_exit_codes(program):
+    said = runner.invoke({"regatta": app, "regatta_lib": library.app}[program], ["--help"], env={"COLUMNS": "200"}).output
+    for line in library.EXIT_CODES.splitlines():
+        assert line in said
+
+
+def test_the_documents_list_the_exit_codes_of_the_help():
+    rows = re.findall(r"^\| (\d+) \| (.*) \|$", (ROOT / "docs/run-a-study.md").read_text("utf-8"), re.M)
+    assert [code for code, _ in rows] == re.findall(r"^\d+", library.EXIT_CODES, re.M)

@@ -9,7 +9,7 @@ app = typer.Typer(
     add_completion=False,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
-    help="Measure test suites for enterprise agents, and reproduce the study that did.",
+    help=f"Measure test suites for enterprise agents, and reproduce the study that did.\n\n{library.EXIT_CODES}",
 )
 app.add_typer(library.app)
 app.add_typer(adjudicate.group, name="adjudicate")

@@ -3,7 +3,8 @@
 from regatta_lib.base import paths
 from regatta_lib.base.contracts import Contract, csv_text
 from regatta_lib.base.digest import canonical_json, manifest_text, read_manifest, sha256, unique_keys
-from regatta_lib.base.files import ZIP_DATE, ContractError, file_text, write_atomic, yaml_value
+from regatta_lib.base.errors import ContractError, ParameterError, RegattaError
+from regatta_lib.base.files import ZIP_DATE, file_text, write_atomic, yaml_value
 from regatta_lib.base.jsonl import Lines
 from regatta_lib.base.params import Endpoint, Measurement, Params, Prices, Role, Study, read_params
 from regatta_lib.base.records import (
@@ -60,9 +61,11 @@ __all__ = [
     "Lines",
     "Measurement",
     "Name",
+    "ParameterError",
     "Params",
     "Positive",
     "Prices",
+    "RegattaError",
     "Role",
     "Share",
     "Stage",

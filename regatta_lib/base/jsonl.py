@@ -10,7 +10,8 @@ from pathlib import Path
 from pydantic import TypeAdapter, ValidationError
 
 from regatta_lib.base.digest import canonical_json
-from regatta_lib.base.files import ContractError, file_text, write_atomic
+from regatta_lib.base.errors import ContractError
+from regatta_lib.base.files import file_text, write_atomic
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from regatta_lib.base import ContractError, Params, paths, read_params, write_atomic
+from regatta_lib.base import ContractError, Params, RegattaError, paths, read_params, write_atomic
 
 if TYPE_CHECKING:
     import nbformat
@@ -20,7 +20,7 @@ sys.modules.setdefault("rfc3987_syntax", None)
 KERNEL = "python3"
 
 
-class StageError(RuntimeError):
+class StageError(RegattaError):
     """A stage failed. The message is one line: the stage, the cell and the error."""
 
 
@@ -124,5 +124,7 @@ def run_stage(stage: str, params_file: Path = paths.PARAMS) -> Path:
         )
     except papermill.exceptions.PapermillExecutionError as error:
         raise StageError(f"{source}: cell {error.exec_count}: {error.ename}: {error.evalue}") from None
+    except RuntimeError as error:  # the kernel did not start, or died
+        raise StageError(f"{source}: {error}") from None
     write_atomic(target, canonical(executed))
     return target
