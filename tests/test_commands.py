@@ -16,7 +16,7 @@ from regatta_lib.base import ContractError, ParameterError, RegattaError, paths
 from regatta_lib.models import MissingTranscript, Pending, Replay, Request, Transcripts, transcripts
 from regatta_lib.models.preflight import PreflightError
 from regatta_lib.reproduce.stages import StageError
-from regatta_lib.studies import store
+from regatta_lib.studies import StillWaiting, store
 
 ROOT = paths.ROOT
 runner = CliRunner()
@@ -49,10 +49,10 @@ def test_a_run_is_asked_about_unless_it_costs_at_most_the_cap(monkeypatch, price
     monkeypatch.setattr("regatta_lib.studies.ceiling", lambda shares: price)
     monkeypatch.setattr("typer.confirm", lambda text, abort: asked.append(text))
     design, asked = store.definition("retest"), []
-    study.agreed_calls(design, [], 10.0)
+    study.agree(design, [], 10.0)
     assert len(asked) == 1
     monkeypatch.setattr("regatta_lib.studies.ceiling", lambda shares: 10.0)
-    study.agreed_calls(design, [], 10.0)
+    study.agree(design, [], 10.0)
     assert len(asked) == 1
 
 
@@ -138,14 +138,14 @@ def test_no_run_starts_while_transcripts_are_packed(folders, monkeypatch):
 def test_packed_transcripts_replay(folders):
     design = store.definition("demo")
     runner.invoke(app, ["exchange", "batches", "demo"])
-    waiting, _ = store.waiting_requests("demo", design)
+    waiting, _ = store.waiting("demo", store.whole(design))
     placements = store.read_placements(folders / "exchange/demo")
     for place in placements:
         text = reply(waiting[place.custom_id])
         path = folders / f"exchange/demo/replies-{place.batch:03d}.jsonl"
         path.write_text(json.dumps({"line": 1, "answer": text}) + "\n")
     runner.invoke(app, ["exchange", "collect", "demo", "--served", "m"])
-    store.waiting_requests("demo", design)
+    store.waiting("demo", store.whole(design))
     packed = runner.invoke(app, ["pack", "demo"])
     assert packed.output.count(".jsonl.xz: ") == 9, "eight suites and the canaries"
     assert not [*(folders / "transcripts/demo").glob("*.jsonl")]
@@ -217,6 +217,7 @@ OWN_ERRORS = (
     StageError,
     PreflightError,
     MissingTranscript,
+    StillWaiting,
     Skipped,
 )
 

@@ -163,11 +163,11 @@ def test_a_run_stays_within_its_forecast():
 def test_a_name_that_results_carry_already_is_refused():
     params = read_params(paths.PARAMS)
     for name in ("demo", "historical", "canary", "My Agent", "a-b", "_a", "../x", ""):
-        with pytest.raises(ContractError, match="--name: found"):
+        with pytest.raises(ContractError, match=r"^name: found"):
             store.check_name(name, params)
     store.check_name("my_agent", params)
     with pytest.raises(
-        ContractError, match="--study: no evaluation or study 'x', expected one of own-suite, own-suite-files, demo"
+        ContractError, match=r"^study: no evaluation or study 'x', expected one of own-suite, own-suite-files, demo"
     ):
         store.measurement("x", params)
 

@@ -3,6 +3,7 @@
 import typer
 
 from regatta.commands import adjudicate, cells, exchange, own_suite, publication, study
+from regatta.commands.terminal import Command
 from regatta_lib import __main__ as library
 
 app = typer.Typer(
@@ -17,7 +18,7 @@ app.command()(publication.site)
 app.command()(publication.archive)
 app.add_typer(cells.group, name="cell")
 for command in (study.cost, study.run, own_suite.evaluate, study.smoke, study.pack):
-    app.command()(command)
+    app.command(cls=Command)(command)
 app.add_typer(exchange.group, name="exchange")
 
 

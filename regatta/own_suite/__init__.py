@@ -1,16 +1,17 @@
 """A team's own suite: read it in the formats people keep, and hold it against the instruments of a cell."""
 
-from regatta.own_suite.evaluation import NO_PASS_MARK, alarm_lines, case_lines, gap_lines, scenarios, shown_vector, vector
-from regatta.own_suite.importers import mapping_of, read_suite
+from regatta.own_suite.evaluation import Evaluation, Measured, deal, measure, prepare, replay, shown_vector
+from regatta.own_suite.importers import Imported, mapping_of, read_suite
 
 __all__ = [
-    "NO_PASS_MARK",
-    "alarm_lines",
-    "case_lines",
-    "gap_lines",
+    "Evaluation",
+    "Imported",
+    "Measured",
+    "deal",
     "mapping_of",
+    "measure",
+    "prepare",
     "read_suite",
-    "scenarios",
+    "replay",
     "shown_vector",
-    "vector",
 ]

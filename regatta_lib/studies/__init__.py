@@ -3,7 +3,6 @@
 from regatta_lib.studies.canaries import CANARIES, PLANTED
 from regatta_lib.studies.episodes import EPISODES, Episode, agent_prompt, instructions
 from regatta_lib.studies.forecast import Share, ceiling, evaluation_tasks, forecast_study, priced, shown
-from regatta_lib.studies.judges import unreadable
 from regatta_lib.studies.pilot import SUMMARY, second_judge, seen_and_unseen, summary
 from regatta_lib.studies.reading import (
     COLUMNS,
@@ -17,6 +16,8 @@ from regatta_lib.studies.reading import (
 )
 from regatta_lib.studies.rulings import RULINGS, Ruling, order_check, verdict_table
 from regatta_lib.studies.runs import (
+    JudgeSide,
+    Result,
     act,
     generate,
     judge_episodes,
@@ -28,26 +29,32 @@ from regatta_lib.studies.runs import (
     watch,
 )
 from regatta_lib.studies.store import (
+    BATCH,
+    Dealing,
+    StillWaiting,
+    Work,
     again,
     canary_table,
     canary_texts,
     carry_out,
     check_name,
+    collect,
+    deal,
+    deal_study,
     definition,
     evaluation,
+    folder_of,
     manifest_lines,
     measurement,
     output_texts,
-    read_placements,
     ruling_texts,
     run_study,
     shown_scores,
-    waiting,
-    waiting_requests,
 )
 from regatta_lib.studies.suites import SCENARIOS, Scenario
 
 __all__ = [
+    "BATCH",
     "CANARIES",
     "COLUMNS",
     "EPISODES",
@@ -55,10 +62,15 @@ __all__ = [
     "RULINGS",
     "SCENARIOS",
     "SUMMARY",
+    "Dealing",
     "Episode",
+    "JudgeSide",
+    "Result",
     "Ruling",
     "Scenario",
     "Share",
+    "StillWaiting",
+    "Work",
     "act",
     "again",
     "agent_prompt",
@@ -68,11 +80,15 @@ __all__ = [
     "case_text",
     "ceiling",
     "check_name",
+    "collect",
+    "deal",
+    "deal_study",
     "definition",
     "disagreements",
     "evaluation",
     "evaluation_tasks",
     "examples",
+    "folder_of",
     "forecast_study",
     "generate",
     "instructions",
@@ -85,7 +101,6 @@ __all__ = [
     "priced",
     "quoted",
     "read_judge_side",
-    "read_placements",
     "read_sides",
     "ruling_texts",
     "run",
@@ -98,10 +113,7 @@ __all__ = [
     "shown",
     "shown_scores",
     "summary",
-    "unreadable",
     "verdict_table",
-    "waiting",
-    "waiting_requests",
     "watch",
     "witness_table",
 ]
