@@ -1,15 +1,19 @@
 """The commands of the live harness, as a user types them."""
 
+import ast
 import json
 import re
 from contextlib import closing
+from typing import Annotated
 
 import pytest
+import typer
 from scripted_study import reply, scenario_item
 from typer.testing import CliRunner
 
 from regatta.archive import citation
 from regatta.commands import app, main, study
+from regatta.commands.terminal import Command
 from regatta.own_suite.cases import Skipped
 from regatta_lib import __main__ as library
 from regatta_lib.base import ContractError, ParameterError, RegattaError, paths
@@ -77,6 +81,12 @@ def test_batches_are_dealt_once_and_collected(folders):
     collected = runner.invoke(app, ["exchange", "collect", "demo", "--served", "some-model"])
     assert "replies-003.jsonl: 1 replies, 0 missing, 0 unreadable\n1 answer files written" in collected.output
     assert "1 answered, 7 pending" in runner.invoke(app, ["exchange", "batches", "demo"]).output
+
+
+def test_a_run_that_waits_for_answers_says_what_to_do(folders):
+    done = runner.invoke(app, ["run", "demo"])
+    said = "data/exchange/demo: answers are still to come; see regatta exchange batches demo\n"
+    assert done.exit_code == 3 and done.stderr.endswith(said.removeprefix("data/"))
 
 
 def test_an_unknown_study_is_one_line(folders, monkeypatch, capsys):
@@ -239,6 +249,31 @@ def as_program(monkeypatch, capsys, raised):
 def test_an_own_error_is_one_line(folders, monkeypatch, capsys, kind):
     code, error = as_program(monkeypatch, capsys, kind("x.csv: row 3: found a\nb, expected c"))
     assert (code, error) == (2, "regatta: x.csv: row 3: found a b, expected c\n")
+
+
+def test_the_library_speaks_of_parameters_never_of_options():
+    """Whoever calls it from a notebook has no options; the command adds them."""
+    rooms = [path for name in ("regatta", "regatta_lib") for path in (ROOT / name).rglob("*.py")]
+    for path in (path for path in rooms if path.parent.name != "commands" and path.name != "__main__.py"):
+        raised = [ast.unparse(node) for node in ast.walk(ast.parse(path.read_text("utf-8"))) if isinstance(node, ast.Raise)]
+        assert not [line for line in raised if re.search(r"(^|[^<\w-])--[a-z]", line)], path
+
+
+def test_a_command_adds_its_options_to_an_error_about_parameters():
+    def command(mapping: Annotated[str, typer.Option("--map")] = "", max_size: int = 3, study: str = typer.Argument("")):
+        raise ParameterError(f"mapping: found {mapping!r}", *mapping.split())
+
+    one = typer.Typer()
+    one.command(cls=Command)(command)
+    for parameters, shown in (
+        ("mapping", " (--map)"),
+        ("max_size mapping", " (--max-size, --map)"),
+        ("study", ""),
+        ("elsewhere", ""),
+    ):
+        error = runner.invoke(one, ["--map", parameters]).exception
+        assert isinstance(error, ParameterError)
+        assert str(error) == f"mapping: found {parameters!r}{shown}" and error.parameters == (*parameters.split(),)
 
 
 def test_every_own_error_is_known_as_one():

@@ -148,7 +148,7 @@ def test_every_stage_of_this_repository_is_run_in_a_worker():
 
 def test_a_refusal_of_dvc_to_record_is_one_line(tmp_path):
     (tmp_path / "dvc.yaml").write_text("stages: 3\n")
-    with pytest.raises(RegattaError, match=r"dvc commit --force failed: .* expected a dictionary, in stages$"):
+    with pytest.raises(RegattaError, match=r"dvc commit failed: .* expected a dictionary, in stages$"):
         reproduction.record(tmp_path)
 
 

@@ -166,7 +166,7 @@ def record(root: Path) -> None:
     if subprocess.run([*commit, "--quiet"], cwd=root, stdin=subprocess.DEVNULL, capture_output=True).returncode:
         forced = subprocess.run([*commit, "--force"], cwd=root, capture_output=True, text=True)
         if forced.returncode:
-            raise RegattaError(f"{root}: dvc commit --force failed: {' '.join(forced.stderr.split())}")
+            raise RegattaError(f"{root}: dvc commit failed: {' '.join(forced.stderr.split())}")
 
 
 def differences(root: Path, committed: dict[str, str]) -> list[str]:
