@@ -3,8 +3,6 @@
 import gc
 import os
 import sys
-import traceback
-from importlib import metadata
 from pathlib import Path
 from typing import Annotated
 
@@ -15,10 +13,11 @@ from regatta_lib.base import RegattaError, paths, write_atomic
 REPORT_TO = "to the authors named in CITATION.cff"
 EXIT_CODES = """Exit codes:
 0 done
-1 done, but a check failed or too much is missing; or stopped by you
+1 a check failed, too much is missing, or you declined
 2 wrong input, or a file, an endpoint or a stage that fails: one line says which
 3 answers are still to come through an exchange
-70 a bug: the last line says where to report it"""
+70 a bug: the last line says where to report it
+130 stopped from the keyboard"""
 
 app = typer.Typer(
     add_completion=False, no_args_is_help=True, pretty_exceptions_enable=False, help=f"{__doc__}\n\n{EXIT_CODES}"
@@ -116,15 +115,19 @@ def run(commands: typer.Typer) -> None:
         typer.echo(f"regatta: {error.filename or 'system'}: {error.strerror or error}", err=True)
         sys.exit(2)
     except Exception:
+        import traceback
+
         traceback.print_exc()
         typer.echo(f"this is a bug in regatta {_version()}; please report it with the lines above: {REPORT_TO}", err=True)
         sys.exit(70)
 
 
 def _version() -> str:
+    from importlib.metadata import PackageNotFoundError, version
+
     try:
-        return metadata.version("regatta")
-    except metadata.PackageNotFoundError:
+        return version("regatta")
+    except PackageNotFoundError:
         return "that is not installed"
 
 

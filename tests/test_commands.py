@@ -1,9 +1,12 @@
 """The commands of the live harness, as a user types them."""
 
 import ast
+import errno
 import json
+import os
 import re
 from contextlib import closing
+from importlib import metadata
 from typing import Annotated
 
 import pytest
@@ -249,6 +252,27 @@ def as_program(monkeypatch, capsys, raised):
 def test_an_own_error_is_one_line(folders, monkeypatch, capsys, kind):
     code, error = as_program(monkeypatch, capsys, kind("x.csv: row 3: found a\nb, expected c"))
     assert (code, error) == (2, "regatta: x.csv: row 3: found a b, expected c\n")
+
+
+@pytest.mark.parametrize(
+    ("number", "file", "shown"),
+    [(errno.EACCES, "a.csv", "a.csv: Permission denied"), (errno.ENOSPC, None, "system: No space left on device")],
+)
+def test_what_the_system_says_of_a_file_is_one_line(folders, monkeypatch, capsys, number, file, shown):
+    assert as_program(monkeypatch, capsys, OSError(number, os.strerror(number), file)) == (2, f"regatta: {shown}\n")
+
+
+def test_a_program_that_is_stopped_shows_no_traceback(folders, monkeypatch, capsys):
+    assert as_program(monkeypatch, capsys, KeyboardInterrupt()) == (130, "")
+
+
+def test_a_bug_of_what_is_not_installed_is_still_shown(folders, monkeypatch, capsys):
+    def version(name):
+        raise metadata.PackageNotFoundError(name)
+
+    monkeypatch.setattr("importlib.metadata.version", version)
+    code, error = as_program(monkeypatch, capsys, ValueError("n is 3"))
+    assert code == 70 and "ValueError: n is 3\nthis is a bug in regatta that is not installed; please" in error
 
 
 def test_the_library_speaks_of_parameters_never_of_options():
