@@ -14,7 +14,7 @@ REPORT_TO = "to the authors named in CITATION.cff"
 EXIT_CODES = """Exit codes:
 0 done
 1 a check failed, too much is missing, or you declined
-2 wrong input, or a file, an endpoint or a stage that fails: one line says which
+2 wrong input, or a file, endpoint or stage that fails: one line says which
 3 answers are still to come through an exchange
 70 a bug: the last line says where to report it
 130 stopped from the keyboard"""

@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import IO, Literal
 
 import filelock
 
@@ -58,6 +58,14 @@ def suite_of(call: str) -> str:
     return call.split("/")[1]
 
 
+def _lines(file: IO[bytes], path: Path) -> Iterator[bytes]:
+    """The lines of an open transcript. Raises ContractError where its packed form is damaged."""
+    try:
+        yield from file
+    except (lzma.LZMAError, EOFError) as error:
+        raise ContractError(f"{path}: not a whole XZ file: {error}") from None
+
+
 def events(path: Path) -> Iterator[tuple[int, dict]]:
     """The events of a transcript file with their byte offsets, packed or not; a torn last line is left out.
 
@@ -65,7 +73,7 @@ def events(path: Path) -> Iterator[tuple[int, dict]]:
     """
     with lzma.open(path) if path.suffix == ".xz" else path.open("rb") as file:
         offset = 0
-        for number, line in enumerate(file, start=1):
+        for number, line in enumerate(_lines(file, path), start=1):
             if not line.endswith(b"\n"):
                 return
             try:
