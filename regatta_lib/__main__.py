@@ -2,14 +2,26 @@
 
 import os
 import sys
+import traceback
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from regatta_lib.base import ContractError, hint, paths
+from regatta_lib.base import RegattaError, hint, paths
 
-app = typer.Typer(add_completion=False, no_args_is_help=True, pretty_exceptions_enable=False, help=__doc__)
+REPORT_TO = "to the authors named in CITATION.cff"
+EXIT_CODES = """Exit codes:
+0 done
+1 a check failed, too much is missing, or you declined
+2 wrong input, or a file, endpoint or stage that fails: one line says which
+3 answers are still to come through an exchange
+70 a bug: the last line says where to report it
+130 stopped from the keyboard"""
+
+app = typer.Typer(
+    add_completion=False, no_args_is_help=True, pretty_exceptions_enable=False, help=f"{__doc__}\n\n{EXIT_CODES}"
+)
 
 
 @app.command()
@@ -38,20 +50,35 @@ def verify(
 
 
 def run(commands: typer.Typer) -> None:
-    """Run a command. Errors about input, files and missing extras are one line on standard error and exit code 2."""
+    """Run a command, and leave Python with its exit code: those of ``EXIT_CODES``.
+
+    Only what a user can act on is one line on standard error: a RegattaError, an extra that is not installed, or what the
+    system says of a file.
+    """
     try:
         commands()
-    except ModuleNotFoundError as error:
-        if (text := hint(error.name or "")) is None:
-            raise
-        typer.echo(f"regatta: {text}", err=True)
-        sys.exit(2)
-    except (ContractError, RuntimeError) as error:
-        typer.echo(f"regatta: {error}", err=True)
+    except RegattaError as error:
+        typer.echo(f"regatta: {' '.join(str(error).splitlines())}", err=True)
         sys.exit(2)
     except OSError as error:
         typer.echo(f"regatta: {error.filename or 'system'}: {error.strerror or error}", err=True)
         sys.exit(2)
+    except Exception as error:
+        if isinstance(error, ModuleNotFoundError) and (missing := hint(error.name or "")):
+            typer.echo(f"regatta: {missing}", err=True)
+            sys.exit(2)
+        traceback.print_exc()
+        typer.echo(f"this is a bug in regatta {_version()}; please report it with the lines above: {REPORT_TO}", err=True)
+        sys.exit(70)
+
+
+def _version() -> str:
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return version("regatta")
+    except PackageNotFoundError:
+        return "that is not installed"
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ import re
 from regatta_lib.base import Role, Study, sha256
 from regatta_lib.base.params import Words
 from regatta_lib.models import Scripted
-from regatta_lib.studies import judges, runs
+from regatta_lib.studies import judges, runs, store
 
 SLOT = re.compile(r"^Slot (\d+)\.", re.M)
 _SIDES = {}
@@ -96,3 +96,21 @@ def sides(of=None):
 
 def bench(cell="us_insurance"):
     return judges.Bench(sides(study(cells=[cell]))[1][cell].ontology, seed=7, words=30)
+
+
+def answer_batches(folder):
+    """Answer every batch that has no replies yet."""
+    placements = store.read_placements(folder)
+    for number in sorted({place.batch for place in placements}):
+        path = folder / f"replies-{number:03d}.jsonl"
+        if path.exists():
+            continue
+        asked = map(json.loads, (folder / f"batch-{number:03d}.jsonl").read_text().splitlines())
+        calls = [place.call for place in placements if place.batch == number]
+        requests = [
+            type("Asked", (), {"call": call, "params": one["params"], "draw": 1})
+            for call, one in zip(calls, asked, strict=True)
+        ]
+        path.write_text(
+            "".join(json.dumps({"line": n, "answer": reply(one)}) + "\n" for n, one in enumerate(requests, start=1))
+        )

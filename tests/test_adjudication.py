@@ -126,25 +126,25 @@ def test_verdicts_without_an_item_are_counted_and_said():
 
 
 def test_too_few_verdicts_are_refused_with_their_number():
-    message = "^verdicts: 100 yes and 200 no at the design stage, expected at least 150 and 150 for --size 300; the largest"
-    with pytest.raises(ContractError, match=f"{message} --size is 201$"):
+    message = "^verdicts: 100 yes and 200 no at the design stage, expected at least 150 and 150 for size 300; the largest"
+    with pytest.raises(ContractError, match=f"{message} size is 201$"):
         drawn(size=300)
     assert len(drawn(size=201)[0]) == 201
-    with pytest.raises(ContractError, match="the largest --size is 201"):
+    with pytest.raises(ContractError, match="the largest size is 201"):
         drawn(size=202)
 
 
 @pytest.mark.parametrize(("yes", "no", "largest"), [(3, 3, 6), (3, 2, 4), (2, 3, 5), (1, 1, 2)])
 def test_the_largest_size_is_named_whichever_kind_is_rare(yes, no, largest):
     verdicts, words = unequal({("IN-F1", 1): yes, ("IN-F1", 0): no})
-    with pytest.raises(ContractError, match=f"the largest --size is {largest}$"):
+    with pytest.raises(ContractError, match=f"the largest size is {largest}$"):
         adjudication.draw_sample(verdicts, words, "design", largest + 1, seeded(1, "t"))
     assert len(adjudication.draw_sample(verdicts, words, "design", largest, seeded(1, "t"))[0]) == largest
 
 
 @pytest.mark.parametrize("value", [0, 1])
 def test_verdicts_of_one_kind_give_no_sheet(value):
-    with pytest.raises(ContractError, match=r"for --size 2; no --size works$"):
+    with pytest.raises(ContractError, match=r"for size 2; no size works$"):
         adjudication.draw_sample(*unequal({("IN-F1", value): 9}), "design", 2, seeded(1, "t"))
 
 

@@ -80,6 +80,12 @@ def test_neither_a_manifest_nor_git_is_an_error(tmp_path):
         tracked_files(tmp_path)
 
 
+def test_a_refusal_of_git_is_one_line(tmp_path):
+    (tmp_path / ".git").write_text("gitdir: nowhere\n")
+    with pytest.raises(ContractError, match=r"git ls-files: fatal: not a git repository: .*nowhere$"):
+        tracked_files(tmp_path)
+
+
 def test_nothing_untracked_is_packed(names):
     assert not [name for name in names if re.match(r"\.venv/|dist/|notebooks/executed/.*ipynb|\.git/", name)]
 

@@ -1,17 +1,31 @@
 """The commands of the live harness, as a user types them."""
 
+import ast
+import errno
 import json
+import os
+import re
 from contextlib import closing
+from importlib import metadata
+from typing import Annotated
 
 import pytest
+import typer
 from scripted_study import reply, scenario_item
 from typer.testing import CliRunner
 
+from regatta.archive import citation
 from regatta.commands import app, main, study
-from regatta_lib.base import ContractError, paths
-from regatta_lib.models import Replay, Request, Transcripts, transcripts
-from regatta_lib.studies import store
+from regatta.commands.terminal import Command
+from regatta.own_suite.cases import Skipped
+from regatta_lib import __main__ as library
+from regatta_lib.base import ContractError, ParameterError, RegattaError, paths
+from regatta_lib.models import MissingTranscript, Pending, Replay, Request, Transcripts, transcripts
+from regatta_lib.models.preflight import PreflightError
+from regatta_lib.reproduce.stages import StageError
+from regatta_lib.studies import StillWaiting, store
 
+ROOT = paths.ROOT
 runner = CliRunner()
 
 
@@ -42,10 +56,10 @@ def test_a_run_is_asked_about_unless_it_costs_at_most_the_cap(monkeypatch, price
     monkeypatch.setattr("regatta_lib.studies.ceiling", lambda shares: price)
     monkeypatch.setattr("typer.confirm", lambda text, abort: asked.append(text))
     design, asked = store.definition("retest"), []
-    study.agreed_calls(design, [], 10.0)
+    study.agree(design, [], 10.0)
     assert len(asked) == 1
     monkeypatch.setattr("regatta_lib.studies.ceiling", lambda shares: 10.0)
-    study.agreed_calls(design, [], 10.0)
+    study.agree(design, [], 10.0)
     assert len(asked) == 1
 
 
@@ -70,6 +84,12 @@ def test_batches_are_dealt_once_and_collected(folders):
     collected = runner.invoke(app, ["exchange", "collect", "demo", "--served", "some-model"])
     assert "replies-003.jsonl: 1 replies, 0 missing, 0 unreadable\n1 answer files written" in collected.output
     assert "1 answered, 7 pending" in runner.invoke(app, ["exchange", "batches", "demo"]).output
+
+
+def test_a_run_that_waits_for_answers_says_what_to_do(folders):
+    done = runner.invoke(app, ["run", "demo"])
+    said = "data/exchange/demo: answers are still to come; see regatta exchange batches demo\n"
+    assert done.exit_code == 3 and done.stderr.endswith(said.removeprefix("data/"))
 
 
 def test_an_unknown_study_is_one_line(folders, monkeypatch, capsys):
@@ -131,14 +151,14 @@ def test_no_run_starts_while_transcripts_are_packed(folders, monkeypatch):
 def test_packed_transcripts_replay(folders):
     design = store.definition("demo")
     runner.invoke(app, ["exchange", "batches", "demo"])
-    waiting, _ = store.waiting_requests("demo", design)
+    waiting, _ = store.waiting("demo", store.whole(design))
     placements = store.read_placements(folders / "exchange/demo")
     for place in placements:
         text = reply(waiting[place.custom_id])
         path = folders / f"exchange/demo/replies-{place.batch:03d}.jsonl"
         path.write_text(json.dumps({"line": 1, "answer": text}) + "\n")
     runner.invoke(app, ["exchange", "collect", "demo", "--served", "m"])
-    store.waiting_requests("demo", design)
+    store.waiting("demo", store.whole(design))
     packed = runner.invoke(app, ["pack", "demo"])
     assert packed.output.count(".jsonl.xz: ") == 9, "eight suites and the canaries"
     assert not [*(folders / "transcripts/demo").glob("*.jsonl")]
@@ -201,3 +221,111 @@ def test_an_error_of_the_system_is_one_line(folders, monkeypatch, capsys):
     assert caught.value.code == 2
     error = capsys.readouterr().err
     assert error.count("\n") == 1 and str(folders / "file") in error
+
+
+OWN_ERRORS = (
+    RegattaError,
+    ContractError,
+    ParameterError,
+    StageError,
+    PreflightError,
+    MissingTranscript,
+    StillWaiting,
+    Skipped,
+)
+
+
+def as_program(monkeypatch, capsys, raised):
+    """Exit code and standard error of ``regatta site`` where building the site raises an error."""
+
+    def build(root):
+        raise raised
+
+    monkeypatch.setattr("sys.argv", ["regatta", "site"])
+    monkeypatch.setattr("regatta.site.build", build)
+    with pytest.raises(SystemExit) as caught:
+        main()
+    return caught.value.code, capsys.readouterr().err
+
+
+@pytest.mark.parametrize("kind", OWN_ERRORS, ids=lambda kind: kind.__name__)
+def test_an_own_error_is_one_line(folders, monkeypatch, capsys, kind):
+    code, error = as_program(monkeypatch, capsys, kind("x.csv: row 3: found a\nb, expected c"))
+    assert (code, error) == (2, "regatta: x.csv: row 3: found a b, expected c\n")
+
+
+@pytest.mark.parametrize(
+    ("number", "file", "shown"),
+    [(errno.EACCES, "a.csv", "a.csv: Permission denied"), (errno.ENOSPC, None, "system: No space left on device")],
+)
+def test_what_the_system_says_of_a_file_is_one_line(folders, monkeypatch, capsys, number, file, shown):
+    assert as_program(monkeypatch, capsys, OSError(number, os.strerror(number), file)) == (2, f"regatta: {shown}\n")
+
+
+def test_a_program_that_is_stopped_shows_no_traceback(folders, monkeypatch, capsys):
+    assert as_program(monkeypatch, capsys, KeyboardInterrupt()) == (130, "")
+
+
+def test_a_bug_of_what_is_not_installed_is_still_shown(folders, monkeypatch, capsys):
+    def version(name):
+        raise metadata.PackageNotFoundError(name)
+
+    monkeypatch.setattr("importlib.metadata.version", version)
+    code, error = as_program(monkeypatch, capsys, ValueError("n is 3"))
+    assert code == 70 and "ValueError: n is 3\nthis is a bug in regatta that is not installed; please" in error
+
+
+def test_the_library_speaks_of_parameters_never_of_options():
+    """Whoever calls it from a notebook has no options; the command adds them."""
+    rooms = [path for name in ("regatta", "regatta_lib") for path in (ROOT / name).rglob("*.py")]
+    for path in (path for path in rooms if path.parent.name != "commands" and path.name != "__main__.py"):
+        raised = [ast.unparse(node) for node in ast.walk(ast.parse(path.read_text("utf-8"))) if isinstance(node, ast.Raise)]
+        assert not [line for line in raised if re.search(r"(^|[^<\w-])--[a-z]", line)], path
+
+
+def test_a_command_adds_its_options_to_an_error_about_parameters():
+    def command(mapping: Annotated[str, typer.Option("--map")] = "", max_size: int = 3, study: str = typer.Argument("")):
+        raise ParameterError(f"mapping: found {mapping!r}", *mapping.split())
+
+    one = typer.Typer()
+    one.command(cls=Command)(command)
+    for parameters, shown in (
+        ("mapping", " (--map)"),
+        ("max_size mapping", " (--max-size, --map)"),
+        ("study", ""),
+        ("elsewhere", ""),
+    ):
+        error = runner.invoke(one, ["--map", parameters]).exception
+        assert isinstance(error, ParameterError)
+        assert str(error) == f"mapping: found {parameters!r}{shown}" and error.parameters == (*parameters.split(),)
+
+
+def test_every_own_error_is_known_as_one():
+    """All exceptions the packages define; ``Pending`` is control flow, and a bug where nobody catches it."""
+    code = "".join(path.read_text("utf-8") for name in ("regatta", "regatta_lib") for path in (ROOT / name).rglob("*.py"))
+    defined = set(re.findall(r"^class (\w+)\(.*(?:Error|Exception)\b.*\):", code, re.M))
+    assert defined - {"Pending"} == {kind.__name__ for kind in OWN_ERRORS}
+
+
+@pytest.mark.parametrize("bug", [ValueError("n is 3"), RuntimeError("loop"), KeyError("k"), Pending("agent/x")], ids=repr)
+def test_a_bug_shows_its_traceback_and_where_to_report_it(folders, monkeypatch, capsys, bug):
+    code, error = as_program(monkeypatch, capsys, bug)
+    *lines, last = error.splitlines()
+    assert code == 70
+    assert lines[0] == "Traceback (most recent call last):" and "    raise raised" in lines
+    assert type(bug).__name__ in lines[-1]
+    version = citation(ROOT)["version"]
+    address = "to the authors named in CITATION.cff"
+    assert last == f"this is a bug in regatta {version}; please report it with the lines above: {address}"
+
+
+@pytest.mark.parametrize("program", ["regatta", "regatta_lib"])
+def test_the_help_lists_the_exit_codes(program):
+    said = runner.invoke({"regatta": app, "regatta_lib": library.app}[program], ["--help"], env={"COLUMNS": "200"}).output
+    for line in library.EXIT_CODES.splitlines():
+        assert line in said
+
+
+def test_the_documents_list_the_exit_codes_of_the_help():
+    rows = re.findall(r"^\| (\d+) \| (.*) \|$", (ROOT / "docs/run-a-study.md").read_text("utf-8"), re.M)
+    assert [code for code, _ in rows] == re.findall(r"^\d+", library.EXIT_CODES, re.M)

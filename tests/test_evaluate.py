@@ -2,12 +2,15 @@
 
 import asyncio
 import json
+import os
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pandas as pd
 import pytest
-from scripted_study import Recorded, reply, sides, study
+from scripted_study import Recorded, answer_batches, reply, sides, study
 from typer.testing import CliRunner
 
 from regatta.commands import app, main, table_text
@@ -163,11 +166,11 @@ def test_a_run_stays_within_its_forecast():
 def test_a_name_that_results_carry_already_is_refused():
     params = read_params(paths.PARAMS)
     for name in ("demo", "historical", "canary", "My Agent", "a-b", "_a", "../x", ""):
-        with pytest.raises(ContractError, match="--name: found"):
+        with pytest.raises(ContractError, match=r"^name: found"):
             store.check_name(name, params)
     store.check_name("my_agent", params)
     with pytest.raises(
-        ContractError, match="--study: no evaluation or study 'x', expected one of own-suite, own-suite-files, demo"
+        ContractError, match=r"^study: no evaluation or study 'x', expected one of own-suite, own-suite-files, demo"
     ):
         store.measurement("x", params)
 
@@ -185,24 +188,6 @@ def folders(tmp_path, monkeypatch):
 
 def command(file, *options, name="mine", **invoke):
     return runner.invoke(app, ["evaluate", str(file), "--cell", CELL, "--name", name, *options], **invoke)
-
-
-def answer_batches(folder):
-    """Answer every batch that has no replies yet."""
-    placements = store.read_placements(folder)
-    for number in sorted({place.batch for place in placements}):
-        path = folder / f"replies-{number:03d}.jsonl"
-        if path.exists():
-            continue
-        asked = map(json.loads, (folder / f"batch-{number:03d}.jsonl").read_text().splitlines())
-        calls = [place.call for place in placements if place.batch == number]
-        requests = [
-            type("Asked", (), {"call": call, "params": one["params"], "draw": 1})
-            for call, one in zip(calls, asked, strict=True)
-        ]
-        path.write_text(
-            "".join(json.dumps({"line": n, "answer": reply(one)}) + "\n" for n, one in enumerate(requests, start=1))
-        )
 
 
 def test_the_example_through_files_and_replayed(folders):
@@ -230,6 +215,49 @@ def test_the_example_through_files_and_replayed(folders):
     again = command(EXAMPLE, "--study", "own-suite-files", "--replay")
     assert again.exit_code == 0 and again.stdout.partition("\nmeasure")[2] == done.stdout.partition("\nmeasure")[2]
     assert all(path.read_bytes() == content for path, content in before.items() if "exchange" not in path.parts)
+
+
+NOTEBOOK = """
+import sys
+from pathlib import Path
+sys.modules["typer"] = None
+from regatta import own_suite
+from regatta_lib import studies
+from regatta_lib.base import paths, write_atomic
+from scripted_study import answer_batches
+for name in ("EXCHANGE", "TRANSCRIPTS", "SUITES", "EPISODES", "VERDICTS", "SCORES"):
+    setattr(paths, name, Path(sys.argv[1]) / name.lower())
+
+imported = own_suite.read_suite(Path("docs/examples/us_insurance.promptfoo.yaml"))
+evaluation = own_suite.prepare(imported, "mine", "us_insurance", "own-suite-files")
+print(imported.unusable(), len(evaluation.scenarios), sorted(share.role for share in evaluation.forecast))
+while (dealing := own_suite.deal(evaluation)).waiting:
+    for path, text in dealing.texts.items():
+        write_atomic(path, text)
+    answer_batches(paths.EXCHANGE / "mine")
+    for path, text in studies.collect("mine", "file-model")[0].items():
+        write_atomic(path, text)
+measured = own_suite.measure(evaluation)
+print(sorted(path.name for path in measured.texts()))
+print(measured.vector()["measure"].to_list(), measured.gaps()[-1])
+print(own_suite.replay(evaluation).texts() == measured.texts(), paths.SCORES.exists())
+"""
+
+
+def test_a_notebook_evaluates_a_suite_without_the_command_line(tmp_path):
+    root = Path(__file__).parents[1]
+    done = subprocess.run(
+        [sys.executable, "-c", NOTEBOOK, str(tmp_path)],
+        cwd=root,
+        env=os.environ | {"PYTHONPATH": f"{root}{os.pathsep}{root / 'tests'}"},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    counts, files, vector, replayed = done.stdout.splitlines()
+    assert counts == "0 6 ['agent', 'judge']"
+    assert "mine-cases.jsonl" in files and vector.endswith(evaluation.NO_PASS_MARK)
+    assert replayed == "True False", "the same texts, and only the caller writes"
 
 
 def test_a_check_sends_and_writes_nothing(folders):
@@ -291,13 +319,16 @@ def test_over_the_network_unreadable_verdicts_are_bounds_and_exit_1(folders, mon
 
 
 def test_wrong_input_is_one_line_and_exit_2(folders, monkeypatch, capsys):
-    for file, options in (
-        (EXAMPLE, ["--name", "demo"]),
-        (EXAMPLE, ["--name", "mine", "--study", "x"]),
-        (Path("none.csv"), ["--name", "mine"]),
-        (EXAMPLE, ["--name", "mine", "--map", "input"]),
-        (EXAMPLE, ["--name", "mine", "--format", "x"]),
-        (EXAMPLE, ["--name", "mine", "--replay"]),
+    (folders / "q.csv").write_text("question,answer\na,b\n")
+    for file, options, shown in (
+        (EXAMPLE, ["--name", "demo"], "(--name)"),
+        (EXAMPLE, ["--name", "mine", "--study", "x"], "(--study)"),
+        (Path("none.csv"), ["--name", "mine"], "expected a file"),
+        (folders / "q.csv", ["--name", "mine"], "(--format, --map)"),
+        (EXAMPLE, ["--name", "mine", "--map", "input"], "(--map)"),
+        (EXAMPLE, ["--name", "mine", "--map", "expected=x"], "(--map)"),
+        (EXAMPLE, ["--name", "mine", "--format", "x"], "(--format)"),
+        (EXAMPLE, ["--name", "mine", "--replay"], "(draw 1)"),
     ):
         monkeypatch.setattr("sys.argv", ["regatta", "evaluate", str(file), "--cell", CELL, *options])
         with pytest.raises(SystemExit) as caught:
@@ -305,4 +336,5 @@ def test_wrong_input_is_one_line_and_exit_2(folders, monkeypatch, capsys):
         assert caught.value.code == 2
         error = capsys.readouterr().err
         assert error.count("\n") == 1 and error.startswith("regatta: ")
-    assert not any(folders.iterdir())
+        assert error.endswith(f"{shown}\n")
+    assert [path.name for path in folders.iterdir()] == ["q.csv"]

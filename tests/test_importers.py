@@ -148,14 +148,15 @@ def test_structure_decides_not_the_suffix(suite):
 )
 def test_an_ambiguous_file_is_one_line_with_its_columns(suite, header, fits):
     text = problem(suite, "s.csv", f"{header}\n{','.join('a' for _ in header.split(','))}\n")
-    assert f"s.csv: fits {fits}; columns found: {header.replace(',', ', ')}; say what they are with --format" in text
+    columns = header.replace(",", ", ")
+    assert f"s.csv: fits {fits}; columns found: {columns}; say what they are by format, or by a mapping" in text
 
 
 def test_a_named_format_settles_it(suite):
     text = "input,target,expected_output,actual_output\na,b,c,d\n"
     assert suite("s.csv", text, "inspect").cases[0].expected == "b"
     assert suite("s.csv", text, "deepeval").cases[0].expected == "c"
-    assert "--format: 'excel', expected one of promptfoo, inspect" in problem(suite, "s.csv", text, "excel")
+    assert "format: found 'excel', expected one of promptfoo, inspect" in problem(suite, "s.csv", text, "excel")
     assert FORMATS[0] == "promptfoo"
 
 
@@ -184,7 +185,7 @@ def test_a_wrong_mapping_is_one_line(suite):
         suite, "s.csv", "q,answer\na,b\n", None, {"input": "q", "expected": "answr"}
     )
     for text in ("input", "input=", "inptu=a", "=a"):
-        with pytest.raises(ContractError, match="--map: found"):
+        with pytest.raises(ContractError, match="mapping: found"):
             mapping_of(text)
     assert mapping_of(None) == {}
 
@@ -451,7 +452,7 @@ def test_the_message_is_the_variable_of_the_prompts(suite):
     assert suite("s.yaml", f"prompts: ['{chat}']\n{tests}").cases[0].input == "q"
     for prompts in ("prompts: ['{{context}} {{question}}']\n", "prompts: [file://prompt.py]\n", ""):
         text = problem(suite, "s.yaml", prompts + tests)
-        assert "which variable is the user's message? found context, question; say it with --map input=NAME" in text
+        assert "which variable is the user's message? found context, question; say it by a mapping input=NAME" in text
         for path in ("question", "vars.question"):
             assert suite("s.yaml", prompts + tests, None, {"input": path}).cases[0].input == "q"
 

@@ -8,7 +8,7 @@ import pytest
 
 from regatta_lib.base import ContractError
 from regatta_lib.models import MissingTranscript, Replay, Request, Routed, Scripted, Transcripts, pack
-from regatta_lib.models.transcripts import Outcome, request_key
+from regatta_lib.models.transcripts import Outcome, events, request_key
 
 CALL = "coverage/own.S1.us_insurance.r1/IN-01/s03"
 PARAMS = {"model": "judge", "max_tokens": 50, "messages": [{"role": "user", "content": "item"}]}
@@ -115,3 +115,13 @@ def test_offline_use_imports_no_provider():
         "print([name for name in ('anthropic', 'openai', 'httpx2', 'aiohttp') if name in sys.modules])"
     )
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
+
+
+@pytest.mark.parametrize("damage", [lambda content: content[:-9], lambda content: b"x" + content])
+def test_a_damaged_packed_transcript_is_named(tmp_path, damage):
+    plain = tmp_path / "a.jsonl"
+    plain.write_text('{"event":"sent","key":"k"}\n')
+    packed = pack(plain)
+    packed.write_bytes(damage(packed.read_bytes()))
+    with pytest.raises(ContractError, match=r"a\.jsonl\.xz: not a whole XZ file: "):
+        list(events(packed))

@@ -3,7 +3,7 @@ import subprocess
 import pytest
 
 from regatta.pipeline import reproduction
-from regatta_lib.base import ContractError, paths
+from regatta_lib.base import ContractError, RegattaError, paths
 from regatta_lib.reproduce import stages
 
 
@@ -135,7 +135,7 @@ def test_a_stage_of_this_repository_runs_in_the_worker_and_its_failure_is_one_li
     assert asked == ["tables"] and capsys.readouterr().out == "stage tables\n"
 
     def dies(name):
-        raise RuntimeError("Kernel died")
+        raise stages.StageError("Kernel died")
 
     monkeypatch.setattr(reproduction, "run_stage", dies)
     assert reproduction.run_command("python -m regatta_lib stage tables", paths.ROOT) == 2
@@ -145,6 +145,12 @@ def test_a_stage_of_this_repository_runs_in_the_worker_and_its_failure_is_one_li
 def test_every_stage_of_this_repository_is_run_in_a_worker():
     commands = {name: stage["cmd"] for name, stage in stages.stages_in(paths.ROOT).items()}
     assert commands == {name: f"{reproduction.OWN}{name}" for name in commands}
+
+
+def test_a_refusal_of_dvc_to_record_is_one_line(tmp_path):
+    (tmp_path / "dvc.yaml").write_text("stages: 3\n")
+    with pytest.raises(RegattaError, match=r"dvc commit failed: .* expected a dictionary, in stages$"):
+        reproduction.record(tmp_path)
 
 
 def test_a_worker_that_dies_is_named(tmp_path, monkeypatch):

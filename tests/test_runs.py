@@ -11,7 +11,7 @@ from regatta_lib.base import ContractError, Role, paths, sha256
 from regatta_lib.measures import SCORES, VERDICTS
 from regatta_lib.models import Exchange, MissingTranscript, Pending, Transcripts, batches
 from regatta_lib.stats import seeded
-from regatta_lib.studies import EPISODES, RULINGS, SCENARIOS, judges, prompts, runs, store, suites, unreadable
+from regatta_lib.studies import EPISODES, RULINGS, SCENARIOS, judges, prompts, runs, store, suites
 
 RECORDED_SCHEMAS = [
     "3b132197655eb286",
@@ -176,7 +176,7 @@ def test_a_study_through_files_ends_and_replays_byte_for_byte(tmp_path, monkeypa
     design = DESIGN.model_copy(update={"provider": "exchange"})
     folder, placements, rounds = paths.EXCHANGE / "t", [], 0
     while True:
-        waiting, _ = store.waiting_requests("t", design)
+        waiting, _ = store.waiting("t", store.whole(design))
         if not waiting:
             break
         rounds += 1
@@ -187,7 +187,7 @@ def test_a_study_through_files_ends_and_replays_byte_for_byte(tmp_path, monkeypa
             path.write_text(text, encoding="utf-8")
         placements += dealt
         answer_all(folder, placements)
-        for path, text in batches.collected(folder, placements, "file-model", unreadable)[0].items():
+        for path, text in batches.collected(folder, placements, "file-model", judges.unreadable)[0].items():
             path.write_text(text, encoding="utf-8")
     assert rounds == 4, "suites; answers and scenario verdicts; answer verdicts; the rest of the coverage scan"
     result, report = store.run_study("t", design, {}, 500)
@@ -208,7 +208,7 @@ def test_a_run_that_waits_says_what_to_do(tmp_path, monkeypatch):
     monkeypatch.setattr(paths, "EXCHANGE", tmp_path / "exchange")
     monkeypatch.setattr(paths, "TRANSCRIPTS", tmp_path / "transcripts")
     design = DESIGN.model_copy(update={"provider": "exchange"})
-    with pytest.raises(RuntimeError, match="see regatta exchange batches t"):
+    with pytest.raises(store.StillWaiting, match=r"exchange/t: answers are still to come$"):
         store.run_study("t", design, {}, 500)
 
 

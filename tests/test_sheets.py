@@ -1,6 +1,7 @@
 """Adjudicators' sheets: nothing runs as a formula, Vietnamese survives, and what people save can be read back."""
 
 import io
+import zipfile
 
 import pandas as pd
 import pytest
@@ -93,12 +94,22 @@ def test_xlsx_as_people_save_it(tmp_path):
     assert found["message"].to_list() == [VIETNAMESE, "=1"]
 
 
+def broken_workbook():
+    """A zip whose list of contents is no XML."""
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as file:
+        file.writestr("[Content_Types].xml", "<Types")
+    return packed.getvalue()
+
+
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
         ("s.csv", b"item,answer\na\n", "row 2 has 1 cells, expected 2"),
         ("s.csv", "item,answer\né,1\n".encode("cp1252"), "is not UTF-8; save it as 'CSV UTF-8'"),
         ("s.xlsx", b"item,answer", "not an XLSX file"),
+        ("s.xlsx", broken_workbook(), "not an XLSX file"),
+        ("s.csv", b"item,answer\na," + b"x" * 200_000 + b"\n", "not a CSV file: field larger than field limit"),
         ("s.csv", b"item,answer,reason,answer\na,yes,,no\n", "column 'answer' occurs twice, expected once"),
         ("s.csv", b"item,reason,reason\na,,other\n", "column 'reason' occurs twice, expected once"),
         ("s.ods", b"", "expected a file ending .csv or .xlsx"),

@@ -1,11 +1,14 @@
 """Smoke: what is refused before a server starts. The server itself is in test_llamacpp."""
 
 import importlib.util
+import socket
+import sys
+from types import SimpleNamespace
 
 import pytest
 
 from regatta_lib.base import ContractError, Endpoint, paths, read_params
-from regatta_lib.models import serving
+from regatta_lib.models import serving, smoke
 from regatta_lib.models.smoke import weights
 
 
@@ -22,4 +25,21 @@ def test_missing_packages_are_named(monkeypatch):
         weights()
     local = read_params(paths.PARAMS).endpoints["local"]
     with pytest.raises(ContractError, match="xllamacpp is not installed"), serving(local):
+        pass
+
+
+def test_a_server_that_does_not_start_is_one_line(monkeypatch):
+    def refuses(options):
+        raise RuntimeError("failed to load model")
+
+    def options():
+        return SimpleNamespace(model=SimpleNamespace(), cpuparams=SimpleNamespace(), cpuparams_batch=SimpleNamespace())
+
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: object())
+    monkeypatch.setattr(smoke, "weights", lambda: "model.gguf")
+    monkeypatch.setitem(sys.modules, "xllamacpp", SimpleNamespace(CommonParams=options, Server=refuses))
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        address = f"http://127.0.0.1:{free.getsockname()[1]}/v1"
+    local = read_params(paths.PARAMS).endpoints["local"].model_copy(update={"base_url": address})
+    with pytest.raises(ContractError, match="server does not start: failed to load model"), serving(local):
         pass

@@ -83,6 +83,12 @@ def test_a_failing_cell_is_one_line_and_leaves_no_executed_notebook(sandbox):
     assert list((sandbox / "executed").iterdir()) == []
 
 
+def test_a_kernel_that_dies_is_one_line(sandbox):
+    write(sandbox, PARAMETERS, "import os; os._exit(1)")
+    with pytest.raises(stages.StageError, match=r"figures.ipynb: Kernel died"):
+        stages.run_stage("figures")
+
+
 def test_a_missing_kernel_is_named(sandbox, monkeypatch):
     monkeypatch.setattr(stages, "KERNEL", "julia-1.6")
     with pytest.raises(stages.StageError, match=r"no Jupyter kernel named julia-1\.6; 'make setup' installs it"):

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from regatta_lib.base import ContractError, Study, cell_of, file_text, sha256
+from regatta_lib.base import ContractError, ParameterError, Study, cell_of, file_text, sha256
 from regatta_lib.instruments import Fault
 from regatta_lib.stats import cohen_kappa, percent_agreement, rater_agreement
 from regatta_lib.studies import Episode, Scenario
@@ -71,9 +71,10 @@ def draw_sample(
     found = {value: int((judged["judged"] == value).sum()) for value in needed}
     if any(found[value] < needed[value] for value in needed):
         largest = 2 * min(found.values()) + (found[0] > found[1])
-        raise ContractError(
+        raise ParameterError(
             f"verdicts: {found[1]:,} yes and {found[0]:,} no at the {stage} stage, expected at least {needed[1]:,} and "
-            f"{needed[0]:,} for --size {size}; {f'the largest --size is {largest}' if largest > 1 else 'no --size works'}"
+            f"{needed[0]:,} for size {size}; {f'the largest size is {largest}' if largest > 1 else 'no size works'}",
+            "size",
         )
     chosen = []
     for value, wanted in needed.items():

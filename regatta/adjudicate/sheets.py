@@ -106,7 +106,7 @@ def read_sheet(path: Path) -> pd.DataFrame:
     if path.suffix.casefold() == ".xlsx":
         try:
             book = load_workbook(path, read_only=False, data_only=True)
-        except (zipfile.BadZipFile, KeyError) as error:
+        except Exception as error:  # whatever its parsers make of a file that is none
             raise ContractError(f"{path}: not an XLSX file: {error}") from None
         if SHEET not in book.sheetnames:
             raise ContractError(f"{path}: no worksheet {SHEET!r}, found {', '.join(book.sheetnames)}")
@@ -118,7 +118,10 @@ def read_sheet(path: Path) -> pd.DataFrame:
             raise ContractError(f"{path}: byte {error.start} is not UTF-8; save it as 'CSV UTF-8'") from None
         header = text.partition("\n")[0]
         delimiter = max(",;\t", key=header.count)
-        rows = list(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter))
+        try:
+            rows = list(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter))
+        except csv.Error as error:
+            raise ContractError(f"{path}: not a CSV file: {error}") from None
     else:
         raise ContractError(f"{path}: expected a file ending .csv or .xlsx")
     rows = [row for row in rows if any(row)]

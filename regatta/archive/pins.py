@@ -12,11 +12,14 @@ MANIFEST = "MANIFEST.sha256"
 def tracked_files(root: Path) -> list[str]:
     """The files that belong to the archive: those git tracks, or those listed in an unpacked archive's manifest, sorted.
 
-    Raises ContractError for a tracked file that is missing, and outside of both.
+    Raises ContractError for a tracked file that is missing, and outside of both,
+    or if git does not list them.
     """
     if (root / ".git").exists():
-        listed = subprocess.run(["git", "ls-files", "-z"], cwd=root, check=True, capture_output=True).stdout
-        names = sorted(name for name in listed.decode("utf-8").split("\0") if name)
+        listed = subprocess.run(["git", "ls-files", "-z"], cwd=root, capture_output=True)
+        if listed.returncode:
+            raise ContractError(f"{root}: git ls-files: {listed.stderr.decode('utf-8', 'replace').partition(chr(10))[0]}")
+        names = sorted(name for name in listed.stdout.decode("utf-8").split("\0") if name)
     else:
         names = sorted(read_manifest(root / MANIFEST))
     for name in names:

@@ -5,13 +5,14 @@ from collections.abc import Callable
 import typer
 
 from regatta.commands import adjudicate, cells, exchange, own_suite, pipeline, publication, release, study
+from regatta.commands.terminal import Command
 from regatta_lib import __main__ as library
 
 app = typer.Typer(
     add_completion=False,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
-    help="Measure test suites for enterprise agents, and reproduce the study that did.",
+    help=f"Measure test suites for enterprise agents, and reproduce the study that did.\n\n{library.EXIT_CODES}",
 )
 app.add_typer(library.app)
 COMMANDS: dict[str, Callable[..., None]] = {
@@ -28,7 +29,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "import": release.import_release,
 }
 for name, command in COMMANDS.items():
-    app.command(name)(command)
+    app.command(name, cls=Command)(command)
 app.add_typer(adjudicate.group, name="adjudicate")
 app.add_typer(cells.group, name="cell")
 app.add_typer(exchange.group, name="exchange")

@@ -1,13 +1,12 @@
 """``regatta cost``, ``run``, ``smoke`` and ``pack``: a study of params.yaml."""
 
 from math import isnan
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from regatta.commands.terminal import table_text
-from regatta_lib.base import ContractError, paths, write_atomic
+from regatta.commands.terminal import table_text, write_texts
+from regatta_lib.base import ContractError, paths
 
 if TYPE_CHECKING:
     from regatta_lib.base import Measurement
@@ -16,7 +15,7 @@ if TYPE_CHECKING:
 
 def cost(study: str) -> None:
     """Forecast calls, tokens and price of STUDY, low and high, before anything is sent."""
-    typer.echo(_forecast(study)[1])
+    typer.echo(forecast_text(_forecast(study)))
 
 
 def run(
@@ -26,14 +25,18 @@ def run(
 ) -> None:
     """Run STUDY, going on where an earlier run stopped, and write its results under data/."""
     from regatta_lib.base import read_params
-    from regatta_lib.studies import definition, output_texts, run_study, shown_scores
+    from regatta_lib.studies import StillWaiting, definition, output_texts, run_study, shown_scores
 
     check_numbers(cap=cap, unresolved=unresolved)
-    shares, table = _forecast(study)
-    typer.echo(table)
-    design = definition(study)
-    calls = agreed_calls(design, shares, cap)
-    result, report = run_study(study, design, read_params(paths.PARAMS).endpoints, calls)
+    design, shares = definition(study), _forecast(study)
+    typer.echo(forecast_text(shares))
+    agree(design, shares, cap)
+    calls = sum(share.calls[1] for share in shares)
+    try:
+        result, report = run_study(study, design, read_params(paths.PARAMS).endpoints, calls)
+    except StillWaiting as error:
+        typer.echo(f"regatta: {error}; see regatta exchange batches {study}", err=True)
+        raise typer.Exit(3) from None
     write_texts(output_texts(study, result))
     typer.echo("\n".join([*report, *result.notes()]))
     typer.echo(table_text(shown_scores(result.rulings), "Scores of each suite", missing="unresolved"))
@@ -55,6 +58,7 @@ def pack(study: str) -> None:
 
     from regatta_lib.models import Transcripts
     from regatta_lib.models import pack as packed
+    from regatta_lib.studies import folder_of
 
     folder = folder_of(paths.TRANSCRIPTS, study, "the transcripts of a study that has run")
     # Replies that a run appends to a file after it was read here would go with the file.
@@ -66,13 +70,6 @@ def pack(study: str) -> None:
             typer.echo(f"{small.relative_to(paths.ROOT)}: {small.stat().st_size:,} bytes from {size:,}")
 
 
-def folder_of(root: Path, study: str, expected: str) -> Path:
-    """The folder of a study in ``root``. Raises ContractError if there is none of that name."""
-    if Path(study).name != study or not (root / study).is_dir():
-        raise ContractError(f"{root / study}: missing, expected {expected}")
-    return root / study
-
-
 def check_numbers(**options: float) -> None:
     """Refuse NaN, which no comparison exceeds."""
     for name, value in options.items():
@@ -80,30 +77,21 @@ def check_numbers(**options: float) -> None:
             raise ContractError(f"--{name}: found {value}, expected a number")
 
 
-def agreed_calls(design: "Measurement", shares: "list[Share]", cap: float) -> int:
-    """The most calls of a forecast, after asking where a live run may cost more than ``cap``."""
+def agree(design: "Measurement", shares: "list[Share]", cap: float) -> None:
+    """Ask the user where a live run may cost more than ``cap``. Leaves the command where the answer is no."""
     from regatta_lib.studies import ceiling
 
     price = ceiling(shares)
     if design.provider == "live" and (price is None or not price <= cap):
         typer.confirm(f"This may cost {'an unknown sum' if price is None else f'up to ${price:,.2f}'}. Start?", abort=True)
-    return sum(share.calls[1] for share in shares)
 
 
-def write_texts(texts: dict[Path, str]) -> None:
-    """Write files, and say of each how many lines it has."""
-    for path, text in texts.items():
-        write_atomic(path, text)
-        typer.echo(f"{path.relative_to(paths.ROOT)}: {text.count(chr(10)):,} lines")
-
-
-def _forecast(study: str) -> "tuple[list[Share], str]":
+def _forecast(study: str) -> "list[Share]":
     from regatta_lib.base import read_params
     from regatta_lib.studies import definition, forecast_study, read_sides
 
     design = definition(study)
-    shares = forecast_study(design, *read_sides(design), read_params(paths.PARAMS).endpoints)
-    return shares, forecast_text(shares)
+    return forecast_study(design, *read_sides(design), read_params(paths.PARAMS).endpoints)
 
 
 def forecast_text(shares: "list[Share]") -> str:

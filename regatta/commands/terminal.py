@@ -1,19 +1,45 @@
-"""Tables for the terminal: text that reads the same on a screen, in a pipe and in a log."""
+"""The terminal: errors with the options of a command, files written, and tables that read the same wherever they go."""
 
 from io import StringIO
 from numbers import Integral, Real
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
+import typer
 from rich import box
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
+from typer.core import TyperCommand
+
+from regatta_lib.base import ParameterError, paths, write_atomic
 
 if TYPE_CHECKING:
     import pandas as pd
 
 # Wider than any table: a width taken from the terminal would cut cells, and differ between a screen and a pipe.
 WIDTH = 10_000
+
+
+class Command(TyperCommand):
+    """A command that adds its options to an error about their parameters: ``mapping: found … (--map)``."""
+
+    def invoke(self, ctx: Any) -> Any:  # typer keeps the type of a context to itself
+        """Run the command. Raises the errors that it raises."""
+        try:
+            return super().invoke(ctx)
+        except ParameterError as error:
+            of_name = {param.name: param.opts[0] for param in self.params if param.param_type_name == "option"}
+            options = [of_name[name] for name in error.parameters if name in of_name]
+            shown = f" ({', '.join(options)})" if options else ""
+            raise ParameterError(f"{error}{shown}", *error.parameters) from None
+
+
+def write_texts(texts: dict[Path, str]) -> None:
+    """Write files, and say of each how many lines it has."""
+    for path, text in texts.items():
+        write_atomic(path, text)
+        typer.echo(f"{path.relative_to(paths.ROOT)}: {text.count(chr(10)):,} lines")
 
 
 def table_text(frame: "pd.DataFrame", title: str, missing: str = "–", digits: int = 3) -> str:

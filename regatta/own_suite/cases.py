@@ -5,12 +5,12 @@ import unicodedata
 from dataclasses import dataclass, field
 
 from regatta.own_suite.suite_files import DECODER
-from regatta_lib.base import canonical_json
+from regatta_lib.base import RegattaError, canonical_json
 
 FIELDS = ("id", "title", "input", "expected", "tags")
 
 
-class Skipped(ValueError):
+class Skipped(RegattaError):
     """This record is no case. The message says why."""
 
 

@@ -1,18 +1,33 @@
 """Evaluation: a suite that somebody else wrote as scenarios of a cell, and what its verdicts say it lacks.
 
+``prepare`` what ``importers.read_suite`` has read; then ``measure`` it, or ``replay`` it from stored transcripts. Where
+people or systems answer through files, ``deal`` first, until nothing waits. No function here writes a result.
+
 The evidence vector describes the suite against the instruments. There is no pass mark, and it says nothing about legal
 compliance.
 """
 
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
+from pathlib import Path
 
 import pandas as pd
 
 from regatta.own_suite.cases import Case
-from regatta_lib.base import FAULT_CATEGORIES, canonical_json, suite_id
+from regatta.own_suite.importers import Imported
+from regatta_lib import studies
+from regatta_lib.base import (
+    FAULT_CATEGORIES,
+    ContractError,
+    Endpoint,
+    Measurement,
+    canonical_json,
+    paths,
+    read_params,
+    suite_id,
+)
 from regatta_lib.instruments import Fault, Requirement
 from regatta_lib.measures import MEASURE_OF, suite_scores, targets
-from regatta_lib.studies import Scenario
+from regatta_lib.studies import Dealing, JudgeSide, Result, Scenario, Share
 
 NO_EXPECTATION = "The suite states no expected behavior."
 NO_PASS_MARK = (
@@ -26,6 +41,101 @@ UNITS = {
     "iss": "scenarios scored",
     "ac": "attacks attempted",
 }
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """A suite ready to be held against a cell: nothing is sent yet.
+
+    ``name`` is that of its results, ``design`` who answers and judges, ``side`` what the judges read of the cell.
+    ``scenarios`` are the ``cases`` that can be sent. ``forecast`` says what measuring comes to, role by role.
+    """
+
+    name: str
+    design: Measurement
+    endpoints: dict[str, Endpoint]
+    side: JudgeSide
+    cases: list[Case]
+    scenarios: list[Scenario]
+    forecast: list[Share]
+
+    @property
+    def work(self) -> studies.Work:
+        """What is to be asked, for any model."""
+        return studies.evaluation(self.design, {self.side.ontology.cell: self.side}, self.scenarios)
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What measuring a suite came to. ``report`` says who answered and what it cost; a replay has none."""
+
+    evaluation: Evaluation
+    result: Result
+    report: list[str]
+    verdicts: pd.DataFrame
+
+    def notes(self) -> list[str]:
+        """What a reader must know before the numbers."""
+        return [*self.report, *self.result.notes()]
+
+    def vector(self) -> pd.DataFrame:
+        """The evidence vector with its bounds and counts. See ``vector``."""
+        return vector(self.verdicts)
+
+    def gaps(self) -> list[str]:
+        """What the suite lacks, which of its alarms are false, and what the figures do not say, as lines."""
+        side = self.evaluation.side
+        gaps = gap_lines(self.verdicts, side.requirements, side.faults)
+        return [*gaps, *alarm_lines(self.verdicts), "", NO_PASS_MARK]
+
+    def texts(self) -> dict[Path, str]:
+        """The result files, {path: text}; the same result gives the same bytes."""
+        name = self.evaluation.name
+        cases = {paths.SUITES / f"{name}-cases.jsonl": case_lines(self.evaluation.cases)}
+        return studies.output_texts(name, self.result) | cases
+
+
+def prepare(imported: Imported, name: str, cell: str, study: str = "own-suite") -> Evaluation:
+    """Make an imported suite ready: its results are to be called ``name``, by the definition ``study`` of params.yaml.
+
+    Raises ParameterError for a name or study that cannot be, and ContractError for a cell there is none of, or where no
+    case has a message to the agent.
+    """
+    params = read_params(paths.PARAMS)
+    studies.check_name(name, params)
+    design = studies.measurement(study, params)
+    side = studies.read_judge_side(design, cell)
+    written = scenarios(imported.cases, name, cell)
+    if not written:
+        raise ContractError(f"{name}: 0 of {imported.read:,} records with a message to the agent, expected at least 1")
+    tasks = studies.evaluation_tasks(design, side, written)
+    forecast = studies.priced(tasks, params.endpoints, design.provider)
+    return Evaluation(name, design, params.endpoints, side, imported.cases, written, forecast)
+
+
+def deal(evaluation: Evaluation, size: int = studies.BATCH) -> Dealing:
+    """Deal what waits for an answer through files. See ``studies.deal``; measure when nothing waits."""
+    return studies.deal(evaluation.name, evaluation.design, evaluation.work, size)
+
+
+def measure(evaluation: Evaluation) -> Measured:
+    """Ask the agent and the judges all that has no answer yet.
+
+    Raises models.PreflightError where an endpoint does not answer, studies.StillWaiting where answers through files are
+    still to come.
+    """
+    calls = sum(share.calls[1] for share in evaluation.forecast)
+    name, design = evaluation.name, evaluation.design
+    return _measured(evaluation, *studies.carry_out(name, design, evaluation.endpoints, calls, evaluation.work))
+
+
+def replay(evaluation: Evaluation) -> Measured:
+    """The measurement again, from the stored transcripts. Raises models.MissingTranscript for a call they do not hold."""
+    return _measured(evaluation, studies.again(evaluation.name, evaluation.work), [])
+
+
+def _measured(evaluation: Evaluation, result: Result, report: list[str]) -> Measured:
+    return Measured(evaluation, result, report, studies.verdict_table(result.rulings))
 
 
 def scenarios(cases: list[Case], name: str, cell: str) -> list[Scenario]:

@@ -26,7 +26,7 @@ from regatta.own_suite.cases import (
     printable,
 )
 from regatta.own_suite.suite_files import RECORDS, SuiteFile, read_file
-from regatta_lib.base import ContractError, canonical_json, sha256
+from regatta_lib.base import ContractError, ParameterError, canonical_json, sha256
 
 Drafts = Callable[[object, str], list[Draft]]
 
@@ -68,6 +68,10 @@ class Imported:
     skipped: list[tuple[str, str]]
     notes: list[tuple[str, str]]
 
+    def unusable(self) -> int:
+        """How many of the records have no message to the agent, or are no cases."""
+        return len(self.skipped) + sum(not case.input for case in self.cases)
+
     def report(self) -> list[str]:
         """What was read, imported and skipped, as lines; notes grouped by what they say."""
         grouped: dict[str, list[str]] = defaultdict(list)
@@ -91,7 +95,7 @@ def read_suite(path: Path, format: str | None = None, mapping: dict[str, str] | 
     """
     mapping = mapping or {}
     if format not in (None, *FORMATS):
-        raise ContractError(f"--format: {format!r}, expected one of {', '.join(FORMATS)}")
+        raise ParameterError(f"format: found {format!r}, expected one of {', '.join(FORMATS)}", "format")
     file = read_file(path)
     format = format or detected(file, mapping)
     rows = list(promptfoo.rows_of(file, path.parent) if format == "promptfoo" else _rows(file))
@@ -123,7 +127,8 @@ def mapping_of(text: str | None) -> dict[str, str]:
     for name, equals, path in pairs:
         if name.strip() not in FIELDS or not (equals and path.strip()):
             shown = f"{name}{equals}{path}"
-            raise ContractError(f"--map: found {shown!r}, expected FIELD=PATH with FIELD one of {', '.join(FIELDS)}")
+            expected = f"FIELD=PATH with FIELD one of {', '.join(FIELDS)}"
+            raise ParameterError(f"mapping: found {shown!r}, expected {expected}", "mapping")
     return {name.strip(): path.strip() for name, _, path in pairs}
 
 
@@ -139,8 +144,8 @@ def detected(file: SuiteFile, mapping: dict[str, str]) -> str:
         return "plain"
     fits = " and ".join(fitting) or "no known format"
     found = ", ".join(columns(file)) or "none"
-    advice = "say what they are with --format or --map input=…,expected=…"
-    raise ContractError(f"{file.path}: fits {fits}; columns found: {found}; {advice}")
+    advice = "say what they are by format, or by a mapping input=…,expected=…"
+    raise ParameterError(f"{file.path}: fits {fits}; columns found: {found}; {advice}", "format", "mapping")
 
 
 def columns(file: SuiteFile) -> list[str]:
@@ -157,7 +162,8 @@ def _check_mapping(file: SuiteFile, records: list, mapping: dict[str, str]) -> N
     """Refuse a path that no record has."""
     for path in mapping.values():
         if all(_mapped(row, path) is None for row in records):
-            raise ContractError(f"{file.path}: no record has {path!r}; columns found: {', '.join(columns(file))}")
+            found = ", ".join(columns(file))
+            raise ParameterError(f"{file.path}: mapping: no record has {path!r}; columns found: {found}", "mapping")
 
 
 def _mapped(row: object, path: str) -> object:

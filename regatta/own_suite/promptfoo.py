@@ -13,7 +13,7 @@ import yaml
 
 from regatta.own_suite.cases import Draft, Skipped, as_message, at, conversation, listed, plain, printable
 from regatta.own_suite.suite_files import RECORDS, SuiteFile, decoded, file_bytes, read_file
-from regatta_lib.base import ContractError, as_written
+from regatta_lib.base import ContractError, ParameterError, as_written
 
 CODE = {"javascript", "python", "ruby", "webhook"}
 CODE_FILES = (".js", ".cjs", ".mjs", ".ts", ".py", ".rb")
@@ -166,9 +166,10 @@ def input_variable(file: SuiteFile, tests: list[dict], folder: Path) -> str:
     used = {name for text in texts for name in VARIABLE.findall(text)}
     chosen = [name for name in names if name in used] if len(names) > 1 else list(names)
     if tests and len(chosen) != 1:
-        raise ContractError(
+        raise ParameterError(
             f"{file.path}: which variable is the user's message? found {printable(', '.join(names)) or 'none'}; "
-            "say it with --map input=NAME"
+            "say it by a mapping input=NAME",
+            "mapping",
         )
     return "".join(chosen)
 

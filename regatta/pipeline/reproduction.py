@@ -11,7 +11,7 @@ from multiprocessing import get_context
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from regatta_lib.base import ContractError, paths, sha256, write_atomic
+from regatta_lib.base import ContractError, RegattaError, paths, sha256, write_atomic
 from regatta_lib.reproduce import outputs_of, pipeline_outputs, run_stage, stages_in
 
 MISSING = "missing"
@@ -96,7 +96,7 @@ def run_command(command: str, root: Path) -> int:
     print(f"stage {name}", flush=True)
     try:
         run_stage(name)
-    except (ContractError, RuntimeError) as error:
+    except RegattaError as error:
         print(f"regatta: {error}", file=sys.stderr)
         return 2
     return 0
@@ -142,9 +142,11 @@ def record(root: Path) -> None:
     Where nothing changed, ``dvc commit`` without ``--force`` finds that out in half the time; otherwise it gives up.
     """
     allow_no_git(root)
-    commit = [sys.executable, "-m", "dvc", "commit", "--quiet"]
-    if subprocess.run(commit, cwd=root, stdin=subprocess.DEVNULL, capture_output=True).returncode:
-        subprocess.run([*commit, "--force"], cwd=root, check=True)
+    commit = [sys.executable, "-m", "dvc", "commit"]
+    if subprocess.run([*commit, "--quiet"], cwd=root, stdin=subprocess.DEVNULL, capture_output=True).returncode:
+        forced = subprocess.run([*commit, "--force"], cwd=root, capture_output=True, text=True)
+        if forced.returncode:
+            raise RegattaError(f"{root}: dvc commit failed: {' '.join(forced.stderr.split())}")
 
 
 def differences(root: Path, committed: dict[str, str]) -> list[str]:

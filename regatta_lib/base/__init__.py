@@ -3,8 +3,9 @@
 from regatta_lib.base import paths
 from regatta_lib.base.contracts import Contract, csv_text
 from regatta_lib.base.digest import canonical_json, manifest_text, read_manifest, sha256, unique_keys
+from regatta_lib.base.errors import ContractError, ParameterError, RegattaError
 from regatta_lib.base.extras import hint, optional
-from regatta_lib.base.files import ZIP_DATE, ContractError, file_text, write_atomic, yaml_value
+from regatta_lib.base.files import ZIP_DATE, file_text, write_atomic, yaml_value
 from regatta_lib.base.jsonl import Lines
 from regatta_lib.base.params import Endpoint, Measurement, Params, Prices, Role, Study, read_params
 from regatta_lib.base.records import (
@@ -39,8 +40,8 @@ from regatta_lib.base.yaml_text import DEPTH, as_written
 __all__ = [
     "ADVERSARIAL_CATEGORIES", "CELLS", "DEPTH", "FAULT_CATEGORIES", "GENERATORS", "LAZY", "MEASURES", "REPLICATIONS",
     "STAGES", "STRATEGIES", "ZIP_DATE", "AdversarialCategory", "Arm", "Binary", "Contract", "ContractError", "Endpoint",
-    "FaultCategory", "FaultId", "ItemId", "Judge", "Lines", "Measurement", "Name", "Params", "Positive", "Prices", "Role",
-    "Share", "Stage", "State", "Strategy", "Study", "SuiteId", "as_written", "canonical_json", "cell_of", "csv_text",
-    "file_text", "hint", "manifest_text", "optional", "paths", "read_manifest", "read_params", "sha256", "suite_id",
-    "unique_keys", "write_atomic", "yaml_value"
+    "FaultCategory", "FaultId", "ItemId", "Judge", "Lines", "Measurement", "Name", "ParameterError", "Params", "Positive",
+    "Prices", "RegattaError", "Role", "Share", "Stage", "State", "Strategy", "Study", "SuiteId", "as_written",
+    "canonical_json", "cell_of", "csv_text", "file_text", "hint", "manifest_text", "optional", "paths", "read_manifest",
+    "read_params", "sha256", "suite_id", "unique_keys", "write_atomic", "yaml_value"
 ]  # fmt: skip

@@ -16,7 +16,8 @@ from typing import Annotated, Any, get_args, get_origin
 import pandas as pd
 from pydantic import TypeAdapter, ValidationError
 
-from regatta_lib.base.files import ContractError, file_text, write_atomic
+from regatta_lib.base.errors import ContractError
+from regatta_lib.base.files import file_text, write_atomic
 
 
 def csv_text(frame: pd.DataFrame) -> str:

@@ -4,7 +4,8 @@ import hashlib
 import json
 from pathlib import Path
 
-from regatta_lib.base.files import ContractError, file_text
+from regatta_lib.base.errors import ContractError
+from regatta_lib.base.files import file_text
 
 
 def canonical_json(value: object) -> str:

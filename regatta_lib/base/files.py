@@ -6,13 +6,10 @@ from pathlib import Path
 
 import yaml
 
+from regatta_lib.base.errors import ContractError
 from regatta_lib.base.yaml_text import check_events
 
 ZIP_DATE = (1980, 1, 1, 0, 0, 0)  # the earliest date an entry of a zip can have; all of ours have it
-
-
-class ContractError(ValueError):
-    """A file breaks its contract. The message names the file, the row or key, what was found and what was expected."""
 
 
 def file_text(path: Path) -> str:

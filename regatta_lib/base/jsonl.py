@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from pydantic import TypeAdapter, ValidationError
 
 from regatta_lib.base.digest import canonical_json
-from regatta_lib.base.files import ContractError, file_text, write_atomic
+from regatta_lib.base.errors import ContractError
+from regatta_lib.base.files import file_text, write_atomic
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance

@@ -5,7 +5,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
-from regatta_lib.base.files import ContractError, yaml_value
+from regatta_lib.base.errors import ContractError
+from regatta_lib.base.files import yaml_value
 from regatta_lib.base.records import FaultCategory, Name
 
 

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 import pandas as pd
 
-from regatta_lib.base import canonical_json, sha256
+from regatta_lib.base import ContractError, canonical_json, sha256
 from regatta_lib.instruments.items import Ontology
 
 
@@ -24,12 +24,12 @@ def withhold(cell: str, replication: int, regulations: Sequence[str], share: flo
     """The keys of the regulations that one suite's generator does not get, sorted.
 
     ``share`` of them (0 to 1, exclusive) is withheld, rounded to a whole number, at least one and never all. Raises
-    ValueError where there are fewer than two regulations, a key occurs twice, or the share is out of range.
+    ContractError where there are fewer than two regulations, a key occurs twice, or the share is out of range.
     """
     if len(regulations) < 2 or len(set(regulations)) != len(regulations):
-        raise ValueError(f"{cell}: {len(regulations)} regulations to withhold from, expected two or more, each once")
+        raise ContractError(f"{cell}: {len(regulations)} regulations to withhold from, expected two or more, each once")
     if not 0 < share < 1:
-        raise ValueError(f"{cell}: share of regulations to withhold is {share}, expected between 0 and 1")
+        raise ContractError(f"{cell}: share of regulations to withhold is {share}, expected between 0 and 1")
     seed = seed_of(cell, replication)
     ranked = sorted(regulations, key=lambda key: sha256(f"{seed}/{key}"))
     count = min(max(1, round(share * len(regulations))), len(regulations) - 1)
@@ -43,7 +43,7 @@ def without(ontology: Ontology, withheld: Sequence[str]) -> Ontology:
     """
     unknown = sorted(set(withheld) - {regulation.key for regulation in ontology.regulations})
     if unknown:
-        raise ValueError(f"{ontology.cell}: {unknown[0]}: no such regulation, so it cannot be withheld")
+        raise ContractError(f"{ontology.cell}: {unknown[0]}: no such regulation, so it cannot be withheld")
     return replace(
         ontology,
         regulations=tuple(regulation for regulation in ontology.regulations if regulation.key not in withheld),

@@ -5,7 +5,7 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 
-from regatta_lib.base import STAGES
+from regatta_lib.base import STAGES, ContractError
 from regatta_lib.measures.v3_stages import bootstrap_counts
 from regatta_lib.stats import exact_interval, kendall_tau
 
@@ -98,7 +98,7 @@ def flips_to_fail(table: pd.DataFrame) -> pd.DataFrame:
     rows = []
     for generator, part in table.groupby("generator", sort=True):
         if part["n"].nunique() != 1:
-            raise ValueError(f"{generator}: categories have unequal numbers of verdicts, expected one number")
+            raise ContractError(f"{generator}: categories have unequal numbers of verdicts, expected one number")
         detected = part.set_index("category")["detected"]
         below = [order[1], order[2], detected[order[3:]].idxmax()]
         for name, upper, lower in zip(("first", "second", "third"), order, below, strict=False):

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from regatta_lib.base import STAGES
+from regatta_lib.base import STAGES, ContractError
 from regatta_lib.measures.scores import suite_parts, targets
 from regatta_lib.stats import (
     Bootstrap,
@@ -248,7 +248,7 @@ def mcnemar_family(pairs: pd.DataFrame, family: dict[str, int], correction: str)
     ``family`` gives the expected number of tests of each kind: ``fault`` (each fault over all generators' suites) and
     ``generator_category`` (each category within a generator). Within a test every pair comes from another suite.
     Columns: kind, generator, item, pairs, unresolved, design_only, execution_only, delta, p, p_adjusted, family.
-    Raises ValueError if the data give another number of tests than declared.
+    Raises ContractError if the data give another number of tests than declared.
     """
     keys = {"fault": ["fault_id"], "generator_category": ["generator", "category"]}
     counted = pairs.assign(**stage_counts(pairs))
@@ -272,7 +272,7 @@ def mcnemar_family(pairs: pd.DataFrame, family: dict[str, int], correction: str)
                 }
             )
         if len(rows) - before != size:
-            raise ValueError(f"family {kind}: {len(rows) - before} tests, declared {size}")
+            raise ContractError(f"family {kind}: {len(rows) - before} tests, declared {size}")
     table = pd.DataFrame(rows)
     total = sum(family.values())
     return table.assign(p_adjusted=adjusted_p(table["p"], total, correction), family=total)

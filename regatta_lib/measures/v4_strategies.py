@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from regatta_lib.base import MEASURES
+from regatta_lib.base import MEASURES, ContractError
 from regatta_lib.stats import Bootstrap, adjusted_p, monte_carlo_p, percentile_interval, rescaled_weights, seeded
 
 
@@ -63,11 +63,11 @@ def separation(scores: pd.DataFrame, bootstrap: Bootstrap, permutations: int, co
 
 
 def block_values(scores: pd.DataFrame, measure: str) -> np.ndarray:
-    """The measure as an array (cells, replications, strategies). Raises ValueError unless each combination is there once."""
+    """The measure as an array (cells, replications, strategies). Raises ContractError unless each is there once."""
     wide = scores.pivot(index=["cell", "replication"], columns="strategy", values=measure).sort_index()
     cells, replications = scores["cell"].nunique(), scores["replication"].nunique()
     if wide.shape[0] != cells * replications or len(scores) != wide.size:
-        raise ValueError(f"{len(scores)} suites, expected {cells} cells × {replications} replications × {wide.shape[1]}")
+        raise ContractError(f"{len(scores)} suites, expected {cells} cells × {replications} replications × {wide.shape[1]}")
     return wide.to_numpy(dtype=float).reshape(cells, replications, -1)
 
 

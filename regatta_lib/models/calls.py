@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal, Protocol
 from pydantic import Field, StringConstraints
 from pydantic.dataclasses import dataclass
 
-from regatta_lib.base import LAZY, Positive
+from regatta_lib.base import LAZY, Positive, RegattaError
 
 ReplyState = Literal["answered", "refused", "truncated", "empty", "error"]
 Body = dict[str, Any]  # the body of a request in the shape of an API, as JSON has it
@@ -52,12 +52,15 @@ class Reply:
     temperature: float | None = None
 
 
-class MissingTranscript(LookupError):
+class MissingTranscript(RegattaError):
     """The stored transcripts hold no reply to this request. The message names the call."""
 
 
 class Pending(Exception):
-    """The request waits in an exchange for its answer. The message names the call."""
+    """The request waits in an exchange for its answer. The message names the call.
+
+    It is no error of a user: whoever asks through an exchange catches it, and asks the rest.
+    """
 
 
 class Model(Protocol):

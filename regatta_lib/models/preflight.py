@@ -8,7 +8,7 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Literal
 
-from regatta_lib.base import Endpoint
+from regatta_lib.base import Endpoint, RegattaError
 from regatta_lib.models.calls import Body, Reply, Request, Schema
 from regatta_lib.models.live import Live
 from regatta_lib.models.transcripts import Transcripts
@@ -29,7 +29,7 @@ Counting = Literal["offered", "not offered here"]
 MODES = {"schema": "structured output", "tool": "forced tool", "prompt": "prompt and parse"}
 
 
-class PreflightError(RuntimeError):
+class PreflightError(RegattaError):
     """The endpoint does not answer now, or not to us. The message says why."""
 
 

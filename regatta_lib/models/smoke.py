@@ -53,7 +53,10 @@ def serving(endpoint: Endpoint) -> Iterator[None]:
     options.cpuparams.n_threads, options.cpuparams_batch.n_threads = 1, os.cpu_count() or 1
     options.verbosity = -1
     options.ui = False
-    server = xllamacpp.Server(options)
+    try:
+        server = xllamacpp.Server(options)
+    except RuntimeError as error:  # such as no memory for the model
+        raise ContractError(f"{endpoint.base_url}: llama.cpp's server does not start: {error}") from None
     try:
         yield
     finally:

@@ -18,7 +18,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO, Literal, TypedDict, cast
+from typing import IO, Any, BinaryIO, Literal, TypedDict, cast
 
 import filelock
 
@@ -93,6 +93,14 @@ def suite_of(call: str) -> str:
     return call.split("/")[1]
 
 
+def _lines(file: IO[bytes], path: Path) -> Iterator[bytes]:
+    """The lines of an open transcript. Raises ContractError where its packed form is damaged."""
+    try:
+        yield from file
+    except (lzma.LZMAError, EOFError) as error:
+        raise ContractError(f"{path}: not a whole XZ file: {error}") from None
+
+
 def events(path: Path) -> Iterator[tuple[int, Event]]:
     """The events of a transcript file with their byte offsets, packed or not; a torn last line is left out.
 
@@ -100,7 +108,7 @@ def events(path: Path) -> Iterator[tuple[int, Event]]:
     """
     with lzma.open(path) if path.suffix == ".xz" else path.open("rb") as file:
         offset = 0
-        for number, line in enumerate(file, start=1):
+        for number, line in enumerate(_lines(file, path), start=1):
             if not line.endswith(b"\n"):
                 return
             try:

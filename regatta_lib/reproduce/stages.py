@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from regatta_lib.base import ContractError, Params, hint, paths, read_params, write_atomic, yaml_value
+from regatta_lib.base import ContractError, Params, RegattaError, hint, paths, read_params, write_atomic, yaml_value
 
 if TYPE_CHECKING:
     import nbformat
@@ -21,7 +21,7 @@ sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]  # what
 KERNEL = "python3"
 
 
-class StageError(RuntimeError):
+class StageError(RegattaError):
     """A stage failed. The message is one line: the stage, the cell and the error."""
 
 
@@ -127,6 +127,8 @@ def run_stage(stage: str, params_file: Path = paths.PARAMS) -> Path:
         missing = re.fullmatch(r"No module named '(\w+)'", error.evalue)
         cause = hint(missing[1]) if missing else None
         raise StageError(f"{source}: cell {error.exec_count}: {cause or f'{error.ename}: {error.evalue}'}") from None
+    except RuntimeError as error:  # the kernel did not start, or died
+        raise StageError(f"{source}: {error}") from None
     write_atomic(target, canonical(executed))
     return target
 

@@ -24,6 +24,8 @@ from regatta_lib.studies.reading import (
 )
 from regatta_lib.studies.rulings import RULINGS, Ruling, order_check, verdict_table
 from regatta_lib.studies.runs import (
+    JudgeSide,
+    Result,
     act,
     generate,
     judge_episodes,
@@ -35,13 +37,21 @@ from regatta_lib.studies.runs import (
     watch,
 )
 from regatta_lib.studies.store import (
+    BATCH,
+    Dealing,
+    StillWaiting,
+    Work,
     again,
     canary_table,
     canary_texts,
     carry_out,
     check_name,
+    collect,
+    deal,
+    deal_study,
     definition,
     evaluation,
+    folder_of,
     manifest_lines,
     measurement,
     output_texts,
@@ -49,18 +59,17 @@ from regatta_lib.studies.store import (
     ruling_texts,
     run_study,
     shown_scores,
-    waiting,
-    waiting_requests,
 )
 from regatta_lib.studies.suites import SCENARIOS, Scenario
 
 __all__ = [
-    "CANARIES", "EPISODES", "PLANTED", "RULINGS", "SCENARIOS", "SUMMARY", "Episode", "Ruling", "Scenario", "Share", "act",
-    "again", "answer_name", "answers_text", "canary_table", "canary_texts", "carry_out", "cases_text", "ceiling",
-    "check_name", "definition", "disagreements", "episode_counts", "evaluation", "evaluation_tasks", "examples",
+    "BATCH", "CANARIES", "EPISODES", "PLANTED", "RULINGS", "SCENARIOS", "SUMMARY", "Dealing", "Episode", "JudgeSide",
+    "Result", "Ruling", "Scenario", "Share", "StillWaiting", "Work", "act", "again", "answer_name", "answers_text",
+    "canary_table", "canary_texts", "carry_out", "cases_text", "ceiling", "check_name", "collect", "deal", "deal_study",
+    "definition", "disagreements", "episode_counts", "evaluation", "evaluation_tasks", "examples", "folder_of",
     "forecast_study", "generate", "judge_episodes", "judge_scenarios", "manifest_lines", "measurement", "order_check",
     "output_texts", "priced", "read_judge_side", "read_placements", "read_sides", "reading_order", "ruling_texts", "run",
     "run_study", "scenario_counts", "scenario_text", "scenario_verdicts", "score_bounds", "second_judge", "second_opinions",
     "seen_and_unseen", "shown", "shown_scores", "suite_table", "summary", "told_text", "unreadable", "verdict_states",
-    "verdict_table", "waiting", "waiting_requests", "watch", "witness_table"
+    "verdict_table", "watch", "witness_table"
 ]  # fmt: skip

@@ -4,11 +4,24 @@ import asyncio
 import re
 from collections.abc import Callable, Coroutine
 from contextlib import aclosing, closing, suppress
+from dataclasses import dataclass
 from pathlib import Path
 
 import pandas as pd
 
-from regatta_lib.base import ContractError, Endpoint, Measurement, Params, Study, canonical_json, paths, read_params
+from regatta_lib import models
+from regatta_lib.base import (
+    ContractError,
+    Endpoint,
+    Measurement,
+    ParameterError,
+    Params,
+    RegattaError,
+    Study,
+    canonical_json,
+    paths,
+    read_params,
+)
 from regatta_lib.measures import SCORES, VERDICTS, suite_scores
 from regatta_lib.models import (
     PLACEMENTS,
@@ -24,19 +37,31 @@ from regatta_lib.models import (
     Routed,
     Totals,
     Transcripts,
+    batch_texts,
+    collected,
+    dealt_kinds,
+    placement_table,
     price_list,
     probe,
     totals,
+    undealt,
     watched,
 )
+from regatta_lib.stats import seeded
 from regatta_lib.studies import runs
 from regatta_lib.studies.canaries import CANARIES, CanaryResult
 from regatta_lib.studies.episodes import EPISODES
+from regatta_lib.studies.judges import unreadable
 from regatta_lib.studies.rulings import RULINGS, Ruling, verdict_table
 from regatta_lib.studies.suites import SCENARIOS, Manifest, Scenario
 
 NAME = re.compile(r"[a-z0-9][a-z0-9_]*")
+BATCH = 60
 Work = Callable[[Model], Coroutine[None, None, runs.Result]]
+
+
+class StillWaiting(RegattaError):
+    """Answers are still to come through an exchange. The message names its folder."""
 
 
 def definition(name: str, params_file: Path = paths.PARAMS) -> Study:
@@ -51,7 +76,7 @@ def measurement(name: str, params: Params) -> Measurement:
     """How an own suite is measured: a section of ``evaluations``, or as a study measures its suites."""
     known = params.evaluations | params.studies
     if name not in known:
-        raise ContractError(f"--study: no evaluation or study {name!r}, expected one of {', '.join(known)}")
+        raise ParameterError(f"study: no evaluation or study {name!r}, expected one of {', '.join(known)}", "study")
     return known[name]
 
 
@@ -60,13 +85,21 @@ def check_name(name: str, params: Params) -> None:
     taken = {params.base.study, *params.studies, "canary"}
     if not NAME.fullmatch(name) or name in taken:
         expected = f"lower-case letters, digits and underscores, and none of {', '.join(sorted(taken))}"
-        raise ContractError(f"--name: found {name!r}, expected {expected}")
+        raise ParameterError(f"name: found {name!r}, expected {expected}", "name")
 
 
 def read_placements(folder: Path) -> list[Placement]:
     """Where the requests of an exchange were dealt so far."""
     path = folder / "batches.csv"
-    return [Placement(**row) for row in PLACEMENTS.read(path).to_dict("records")] if path.is_file() else []
+    rows = PLACEMENTS.read(path).to_dict("records") if path.is_file() else []
+    return [Placement(**{str(column): value for column, value in row.items()}) for row in rows]
+
+
+def folder_of(root: Path, name: str, expected: str) -> Path:
+    """The folder of a study in ``root``. Raises ContractError if there is none of that name."""
+    if Path(name).name != name or not (root / name).is_dir():
+        raise ContractError(f"{root / name}: missing, expected {expected}")
+    return root / name
 
 
 def whole(study: Study) -> Work:
@@ -78,11 +111,6 @@ def whole(study: Study) -> Work:
 def evaluation(design: Measurement, judged: dict[str, runs.JudgeSide], scenarios: list[Scenario]) -> Work:
     """The measurement of scenarios that somebody else wrote."""
     return lambda model: runs.measure(model, design, judged, scenarios)
-
-
-def waiting_requests(name: str, study: Study) -> tuple[dict[str, Request], str]:
-    """The requests of a study that wait for an answer through its exchange, {key: request}, and the exchange's counts."""
-    return waiting(name, whole(study))
 
 
 def waiting(name: str, work: Work) -> tuple[dict[str, Request], str]:
@@ -97,6 +125,67 @@ def waiting(name: str, work: Work) -> tuple[dict[str, Request], str]:
                 return collector.waiting, str(model.counts())
 
     return asyncio.run(advance())
+
+
+@dataclass(frozen=True)
+class Dealing:
+    """What was dealt to an exchange: nothing is written yet.
+
+    ``waiting`` counts the requests without an answer, dealt before or now. ``texts`` are the files to write, {path: text},
+    in this order: the batches, then the list of all batches. ``lines`` say what the exchange holds and what was dealt.
+    """
+
+    waiting: int
+    texts: dict[Path, str]
+    lines: list[str]
+
+
+def deal_study(name: str, size: int = BATCH) -> Dealing:
+    """Deal the requests of a study. See ``deal``. Raises ContractError for a study that is not answered through files."""
+    study = definition(name)
+    if study.provider != "exchange":
+        raise ContractError(
+            f"studies.{name}.provider: found {study.provider!r}, expected 'exchange' to answer through files"
+        )
+    return deal(name, study, whole(study), size)
+
+
+def deal(name: str, study: Measurement, work: Work, size: int = BATCH) -> Dealing:
+    """Deal what ``work`` waits for and no batch holds into batches of at most ``size`` requests, in the exchange ``name``.
+
+    Answers that are there are taken into the transcripts on the way. Raises ContractError where a batch has been written
+    that the list of batches does not have.
+    """
+    folder = paths.EXCHANGE / name
+    requests, counts = waiting(name, work)
+    placements = read_placements(folder)
+    first = 1 + max((place.batch for place in placements), default=0)
+    new = undealt(folder, placements, requests)
+    dealt = models.deal(new, size, first, seeded(study.seed, f"batches from {first}"))
+    texts = batch_texts(folder, dealt, new)
+    if dealt:
+        listing = folder / "batches.csv"
+        texts[listing] = PLACEMENTS.text(placement_table(placements + dealt), listing)
+    return Dealing(len(requests), texts, [f"{name}: {counts}", *_dealt_lines(dealt, len(requests))])
+
+
+def _dealt_lines(dealt: list[Placement], waits: int) -> list[str]:
+    if waits and not dealt:
+        return [f"nothing new to deal; {waits:,} requests wait in batches without answers"]
+    return [
+        f"{kind}: {sum(numbers.values()):,} requests in batches {min(numbers):03d} to {max(numbers):03d}"
+        for kind, numbers in dealt_kinds(dealt).items()
+    ]
+
+
+def collect(name: str, served: str) -> tuple[dict[Path, str], list[str]]:
+    """The answer files to write for the replies that came to the batches of ``name``, {path: text}, and a note on each.
+
+    ``served`` is the model that answered. Raises ContractError, before anything is written, where no exchange has that
+    name or a reply file breaks its form.
+    """
+    folder = folder_of(paths.EXCHANGE, name, "an exchange that batches were dealt in")
+    return collected(folder, read_placements(folder), served, unreadable)
 
 
 def endpoints_of(name: str, study: Measurement, endpoints: dict[str, Endpoint]) -> dict[str, Endpoint]:
@@ -124,7 +213,7 @@ def carry_out(
     """Do ``work`` to its end with a progress bar over at most ``calls`` calls. Returns the result and a report of lines.
 
     The report says in which mode each endpoint ran, which model was requested and which served, and what the transcripts
-    add up to. A stopped run goes on where it stopped. Raises RuntimeError where answers are still to come through an
+    add up to. A stopped run goes on where it stopped. Raises StillWaiting where answers are still to come through an
     exchange.
     """
     used = {} if study.provider == "exchange" else endpoints_of(name, study, endpoints)
@@ -132,7 +221,8 @@ def carry_out(
 
     async def asked(transcripts: Transcripts) -> tuple[runs.Result, list[str]]:
         if study.provider == "exchange":
-            report, model = [], Exchange(paths.EXCHANGE / name, transcripts)
+            report: list[str] = []
+            model: Model = Exchange(paths.EXCHANGE / name, transcripts)
         else:
             found = await found_endpoints(used, transcripts)
             report = [f"{alias}: {what}" for alias, what in found.items()]
@@ -141,7 +231,7 @@ def carry_out(
             try:
                 return await work(counted), report
             except Pending:
-                raise RuntimeError(f"{name}: answers are still to come; see regatta exchange batches {name}") from None
+                raise StillWaiting(f"{paths.EXCHANGE / name}: answers are still to come") from None
 
     folder = paths.TRANSCRIPTS / name
     with closing(Transcripts(folder)) as transcripts:
