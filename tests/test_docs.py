@@ -23,8 +23,8 @@ from regatta_lib import __main__ as library
 from regatta_lib.base import paths, read_params, sha256, write_atomic
 
 DOCUMENTS = [paths.ROOT / "README.md", paths.ROOT / "CONTRIBUTING.md", *sorted((paths.ROOT / "docs").glob("*.md"))]
-MAP = paths.ROOT / "docs/architecture.md"
-README = paths.ROOT / "README.md"
+MAP = structure.ROOT / "docs/architecture.md"
+README = structure.ROOT / "README.md"
 PROGRAMS = ("make", "regatta", "python", "ruff", "lint-imports", "mypy", "dvc", "conda", "uv", "pip", "sha256sum")
 PLACEHOLDER = re.compile(r"\b[A-Z]{3,}\b|…")
 EVALUATE = "regatta evaluate docs/examples/us_insurance.promptfoo.yaml --cell us_insurance --name example"
@@ -125,7 +125,12 @@ def unknown_part(command):
 
 def copied(root):
     """A copy of the repository, without what git ignores, in which commands may write."""
-    ignored = shutil.ignore_patterns(".venv", ".git", "executed", "site", "__pycache__", "dist", "tmp", "adjudication")
+    anywhere = shutil.ignore_patterns(".venv", ".git", "executed", "__pycache__", "adjudication")
+
+    def ignored(folder, names):
+        made = {"site", "dist", "tmp"} if Path(folder) == paths.ROOT else set()
+        return anywhere(folder, names) | made
+
     return shutil.copytree(paths.ROOT, root, ignore=ignored)
 
 
