@@ -1,8 +1,9 @@
-"""What the documents say is true: every command is run or names its test, every path exists, both maps are current.
+"""What the documents say is true: commands are run or name their test, paths and names exist, maps are current.
 
-``python tests/test_docs.py`` rewrites the two tables of docs/architecture.md.
+``python tests/test_docs.py`` rewrites what is made in docs/architecture.md and the rooms in README.md's tree.
 """
 
+import importlib
 import os
 import re
 import shlex
@@ -13,16 +14,18 @@ from pathlib import Path
 
 import click
 import pytest
+import structure
 import typer
-from ruamel.yaml import YAML
-from test_architecture import LAYERS, WHEN_MADE
+from rooms import PACKAGES, ROOMS, rooms_of
 
 from regatta.commands import app
-from regatta_lib.base import paths, sha256, write_atomic
+from regatta_lib import __main__ as library
+from regatta_lib.base import paths, read_params, sha256, write_atomic
 
 DOCUMENTS = [paths.ROOT / "README.md", paths.ROOT / "CONTRIBUTING.md", *sorted((paths.ROOT / "docs").glob("*.md"))]
-MAP = paths.ROOT / "docs/architecture.md"
-PROGRAMS = ("make", "regatta", "python", "ruff", "dvc", "conda", "uv", "pip", "sha256sum")
+MAP = structure.ROOT / "docs/architecture.md"
+README = structure.ROOT / "README.md"
+PROGRAMS = ("make", "regatta", "python", "ruff", "lint-imports", "mypy", "dvc", "conda", "uv", "pip", "sha256sum")
 PLACEHOLDER = re.compile(r"\b[A-Z]{3,}\b|…")
 EVALUATE = "regatta evaluate docs/examples/us_insurance.promptfoo.yaml --cell us_insurance --name example"
 
@@ -64,6 +67,8 @@ COVERED = {
     "make setup": ".ci/run",
     "make repro": ".ci/run",
     "make test": ".ci/run",
+    "python tests/test_docs.py": "tests/test_docs.py::test_the_map_is_current",
+    "lint-imports": "tests/test_architecture.py::test_the_import_contracts_hold",
     "dvc repro": "tests/test_archive.py::test_a_stage_runs_with_dvc_in_the_unpacked_archive",
     "dvc repro --force": "tests/test_archive.py::test_a_stage_runs_with_dvc_in_the_unpacked_archive",
     "regatta cell check data/instruments/fr_banking --freeze": (
@@ -80,9 +85,9 @@ COVERED = {
 
 
 def plain(line):
-    """A command without its comment and folder; ``python -m regatta_lib`` is ``regatta``."""
+    """A command without its comment and folder; ``python -m`` with one of our packages is ``regatta``."""
     words = " ".join(re.sub(r"\s+#.*", "", line).strip().removeprefix("$ ").split())
-    return words.removeprefix(".venv/bin/").replace("python -m regatta_lib", "regatta")
+    return re.sub(r"^python -m regatta(_lib)?\b", "regatta", words.removeprefix(".venv/bin/"))
 
 
 def commands(text):
@@ -121,7 +126,12 @@ def unknown_part(command):
 
 def copied(root):
     """A copy of the repository, without what git ignores, in which commands may write."""
-    ignored = shutil.ignore_patterns(".venv", ".git", "executed", "site", "__pycache__", "dist", "tmp", "adjudication")
+    anywhere = shutil.ignore_patterns(".venv", ".git", "executed", "__pycache__", "adjudication")
+
+    def ignored(folder, names):
+        made = {"site", "dist", "tmp"} if Path(folder) == paths.ROOT else set()
+        return anywhere(folder, names) | made
+
     return shutil.copytree(paths.ROOT, root, ignore=ignored)
 
 
@@ -214,15 +224,72 @@ def test_what_covers_a_command_is_there(command):
         assert f"def {name}(" in (paths.ROOT / file).read_text(encoding="utf-8")
 
 
+WRITTEN = ("data/suites", "data/episodes", "data/transcripts", "data/exchange", "data/adjudication")
+TRACKED = structure.tracked()
+TOPS = {name.partition("/")[0] for name in TRACKED}
+SUFFIXES = {Path(name).suffix.removeprefix(".") for name in TRACKED}
+MODULES = {Path(name).stem for name in TRACKED if name.startswith(PACKAGES) and name.endswith(".py")}
+OFFERED = {room: set(importlib.import_module(room).__all__) for room in ROOMS}
+
+
+def missing(span):
+    """Whether text in backticks has the form of a path or a name of ours, and there is no such thing."""
+    if re.fullmatch(r"[\w.][\w./-]*", span) and span.partition("/")[0] in TOPS:
+        by_user = span.startswith(WRITTEN) or re.search("fr_banking|STUDY", span)
+        return not (by_user or (paths.ROOT / span).exists())
+    if not re.fullmatch(r"\w+(\.\w+)*(\(.*\))?", span):
+        return False
+    names = span.partition("(")[0].split(".")
+    if len(names) > 1 and names[0] in PACKAGES:
+        return not (".".join(names) in ROOMS or (".".join(names[:2]) in ROOMS and names[2] in OFFERED[".".join(names[:2])]))
+    if len(names) == 1:
+        return "(" in span and not any(names[0] in offered for offered in OFFERED.values())
+    if names[0] not in MODULES | {room.partition(".")[2] for room in ROOMS} or names[1] in SUFFIXES:
+        return False
+    return not (any(names[1] in OFFERED.get(f"{package}.{names[0]}", ()) for package in PACKAGES) or is_parameter(*names))
+
+
+def is_parameter(section, key):
+    return key in read_params(paths.PARAMS).model_dump().get(section, {})
+
+
 @pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
-def test_paths_and_links_exist(path):
+def test_paths_names_and_links_exist(path):
     text = path.read_text(encoding="utf-8")
-    named = re.findall(r"`((?:data|docs|notebooks|regatta_lib|tests|figures|site_source|paper)(?:/[\w.-]+)*/?)`", text)
-    written = ("data/suites", "data/episodes", "data/transcripts", "data/exchange", "data/adjudication")
-    for name in [name for name in named if not (name.startswith(written) or re.search("fr_banking|STUDY", name))]:
-        assert (paths.ROOT / name).exists(), name
-    for target in re.findall(r"\]\(([^)#]+)", text):
+    unfenced = re.sub(r"^ *```\w*\n.*?^ *```", "", text, flags=re.M | re.S)
+    assert [span for span in re.findall(r"`([^`\n]+)`", unfenced) if missing(span)] == []
+    for target in re.findall(r"\]\(([^)#]+)", unfenced):
         assert target.startswith("http") or (path.parent / target).exists(), target
+
+
+@pytest.mark.parametrize(
+    "span",
+    [
+        "regatta_lib/scores.py",
+        "regatta/sites",
+        "tests/test_nothing.py",
+        "regatta_lib.scores",
+        "regatta_lib.measures.tabel3",
+        "regatta_lib.measures.scores.LIKERT",
+        "holdout.withhold(cell)",
+        "measures.tabel3",
+        "base.pilots",
+        "digest_of_instruments()",
+    ],
+)
+def test_a_path_or_name_that_is_gone_is_found(span):
+    assert missing(span)
+
+
+@pytest.mark.parametrize("span", ["regatta_lib.measures", "measures.table3", "base.pilot", "report.csv", "as_written", "κ"])
+def test_what_is_there_or_not_ours_is_left_alone(span):
+    assert not missing(span)
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
+def test_what_is_run_with_the_library_alone_is_a_command_of_the_library(path):
+    named = re.findall(r"python -m regatta_lib ([a-z]+)", path.read_text(encoding="utf-8"))
+    assert set(named) <= set(typer.main.get_command(library.app).commands)
 
 
 def test_the_first_screen_of_the_readme():
@@ -260,67 +327,93 @@ def test_documents_name_no_machine():
         assert str(Path.home()) not in text and str(paths.ROOT) not in text and "/tmp/" not in text, path
 
 
-def gathered(files):
-    """Paths in one cell: three or more of a folder are the folder and their number."""
-    folders = {}
-    for file in files:
-        folders.setdefault(str(Path(file).parent), []).append(file)
-    shown = [
-        [f"{folder} ({len(inside)} files)"] if len(inside) > 2 and folder != "data" else inside
-        for folder, inside in folders.items()
-    ]
-    return ", ".join(name for group in shown for name in group)
-
-
-def stage_table():
-    """The stages of dvc.yaml with what they read and write, as Markdown."""
-    stages = YAML(typ="safe").load((paths.ROOT / "dvc.yaml").read_text(encoding="utf-8"))["stages"]
-    lines = ["| stage | reads | writes |", "| --- | --- | --- |"]
-    for name, stage in stages.items():
-        reads = [
-            dep for dep in stage["deps"] if dep.partition("/")[0] not in ("notebooks", "regatta_lib", "requirements.lock")
-        ]
-        entries = [*stage.get("outs", []), *stage.get("metrics", [])]
-        files = [entry if isinstance(entry, str) else next(iter(entry)) for entry in entries]
-        lines.append(f"| {name} | {gathered(reads)} | {gathered(files) or 'nothing'} |")
-    return "\n".join(lines)
-
-
-def layer_table():
-    """The layers of tests/test_architecture.py, lowest first, as Markdown."""
-    lines = ["| layer | modules |", "| --- | --- |"]
-    lines += [f"| {number} | {', '.join(sorted(layer))} |" for number, layer in enumerate(LAYERS)]
-    return "\n".join(lines)
-
-
-TABLES = {"stages": stage_table, "layers": layer_table}
-
-
-def current_map():
-    """The architecture page with both tables as they should be."""
-    text = MAP.read_text(encoding="utf-8")
-    for name, table in TABLES.items():
-        body = f"<!-- {name}: begin -->\n\n{table()}\n\n<!-- {name}: end -->"
-        text = re.sub(rf"<!-- {name}: begin -->.*?<!-- {name}: end -->", lambda _, body=body: body, text, flags=re.S)
-    return text
-
-
 def test_the_map_is_current():
-    assert MAP.read_text(encoding="utf-8") == current_map(), "run: python tests/test_docs.py"
-
-
-def test_the_map_names_the_exception_to_the_order():
-    assert {module for module, _ in WHEN_MADE} == {"models"}
-    assert {name for _, name in WHEN_MADE} == {"exchange", "live"}
+    text = MAP.read_text(encoding="utf-8")
+    assert text == structure.with_tables(text), "run: python tests/test_docs.py"
 
 
 def test_the_map_stays_on_one_page():
-    assert len(MAP.read_text(encoding="utf-8").splitlines()) <= 110
+    assert len(MAP.read_text(encoding="utf-8").splitlines()) <= 120
 
 
 def test_the_map_check_can_fail(monkeypatch):
-    monkeypatch.setitem(TABLES, "layers", lambda: layer_table() + "\n| 99 | utils |")
-    assert current_map() != MAP.read_text(encoding="utf-8")
+    text = MAP.read_text(encoding="utf-8")
+    monkeypatch.setitem(structure.TABLES, "rooms", lambda: structure.room_table() + "\n| `utils` |")
+    assert structure.with_tables(text) != text
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_the_map_allows_what_a_room_imports(room):
+    assert rooms_of(room) <= set(structure.may_import(room, structure.contracts()))
+
+
+def test_what_a_room_may_import_follows_from_each_kind_of_contract():
+    rules = structure.contracts()
+    assert structure.may_import("regatta_lib.base", rules) == []
+    assert structure.may_import("regatta_lib.stats", rules) == ["regatta_lib.base"]
+    assert "regatta_lib.present" not in structure.may_import("regatta_lib.studies", rules)
+    assert "regatta_lib.studies" not in structure.may_import("regatta_lib.reproduce", rules)
+    assert {room for room in structure.may_import("regatta.site", rules) if room.startswith("regatta.")} == set()
+    assert set(structure.may_import("regatta.commands", rules)) == set(ROOMS) - {"regatta.commands"}
+    looser = [rule for rule in rules if rule["id"] != "measuring-knows-no-model"]
+    assert structure.may_import("regatta_lib.stats", looser) == ["regatta_lib.base", "regatta_lib.models"]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"layers": ["commands"]}, "regatta.adjudicate is in no contract of layers"),
+        ({"layers": ["commands", "attic"]}, "regatta.adjudicate is in no contract of layers"),
+        ({"type": "protected"}, "is in no contract of layers"),
+    ],
+)
+def test_a_room_outside_the_contracts_is_named(change, message):
+    rules = [rule | change if rule["id"] == "commands-on-top" else rule for rule in structure.contracts()]
+    with pytest.raises(ValueError, match=message):
+        structure.room_table(rules)
+
+
+def test_a_layer_without_a_folder_and_a_new_kind_of_contract_are_named():
+    rules = structure.contracts()
+    more = [rule | {"layers": [*rule["layers"], "attic"]} if rule["id"] == "layers" else rule for rule in rules]
+    with pytest.raises(ValueError, match=r"regatta_lib\.attic has no folder"):
+        structure.room_table(more)
+    with pytest.raises(ValueError, match="type protected"):
+        structure.room_table([*rules, {"id": "new", "type": "protected"}])
+
+
+def tree_faults(text):
+    """What README.md's tree leaves out or makes up: folders at the top, rooms, and entries that do not exist."""
+    entries = structure.tree(text)
+    folders = {f"{name.partition('/')[0]}/" for name in TRACKED if "/" in name and not name.startswith(".")}
+    wanted = folders | {f"{room.replace('.', '/')}/" for room in ROOMS}
+    named = {f"{name.partition('/')[0]}/" for name in entries} | entries.keys()
+    return sorted(wanted - named) + sorted(name for name in entries if not (paths.ROOT / name).exists())
+
+
+def test_the_tree_of_the_readme_is_made_from_the_packages_and_complete():
+    text = README.read_text(encoding="utf-8")
+    assert text == structure.with_tree(text), "run: python tests/test_docs.py"
+    assert tree_faults(text) == []
+    assert all(structure.tree(text).values())
+
+
+@pytest.mark.parametrize(
+    ("line", "other", "fault"),
+    [
+        ("  stats/ ", "  attic/ ", ["regatta_lib/stats/", "regatta_lib/attic/"]),
+        ("benchmarks/ ", "bench/      ", ["benchmarks/", "bench/"]),
+    ],
+)
+def test_the_tree_check_can_fail(line, other, fault):
+    text = README.read_text(encoding="utf-8")
+    assert tree_faults(text.replace(f"\n{line}", f"\n{other}")) == fault
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_the_docstring_of_a_package_describes_its_rooms(package):
+    own = {room.partition(".")[2] for room in ROOMS if room.startswith(f"{package}.")}
+    assert structure.described(package).keys() == own
 
 
 def test_running_the_commands_left_the_repository_alone(workspace):
@@ -331,4 +424,5 @@ def test_running_the_commands_left_the_repository_alone(workspace):
 
 
 if __name__ == "__main__":
-    write_atomic(MAP, current_map())
+    write_atomic(MAP, structure.with_tables(MAP.read_text(encoding="utf-8")))
+    write_atomic(README, structure.with_tree(README.read_text(encoding="utf-8")))

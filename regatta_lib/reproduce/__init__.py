@@ -1,4 +1,4 @@
-"""What is published, and the proof that it follows from the record: release, reference values, verification, pipeline."""
+"""What is published, and the proof that it follows from the record: reference values, verification, and the stages."""
 
 from regatta_lib.reproduce.published import RECONSTRUCTED_TABLES
 from regatta_lib.reproduce.reference import (
