@@ -24,8 +24,7 @@ from pathlib import Path
 
 import anthropic
 
-from regatta_lib.base import Endpoint
-from regatta_lib.models import Live, Request, Transcripts
+from regatta_lib.models import Endpoint, Live, Request, Transcripts
 from tests.server import Server
 
 LATENCY, IN_FLIGHT, PER_SUITE = 0.05, 100, 1_110

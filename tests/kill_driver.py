@@ -13,8 +13,8 @@ from pathlib import Path
 
 import anthropic  # noqa: F401  loaded here once, not in each run
 
-from regatta_lib.base import Endpoint, write_atomic
-from regatta_lib.models import Live, Request, Transcripts
+from regatta_lib.base import write_atomic
+from regatta_lib.models import Endpoint, Live, Request, Transcripts
 from regatta_lib.models.live import Retry
 
 ITEMS = 300

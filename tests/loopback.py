@@ -6,8 +6,7 @@ from contextlib import aclosing
 
 import pytest
 
-from regatta_lib.base import Endpoint, Prices
-from regatta_lib.models import Live, Request, Transcripts, price_list, totals
+from regatta_lib.models import Endpoint, Live, Prices, Request, Transcripts, price_list, totals
 from regatta_lib.models.live import Retry
 from tests.server import Server
 

@@ -3,10 +3,10 @@
 import json
 import re
 
-from regatta_lib.base import Role, Study, sha256
-from regatta_lib.base.params import Words
+from regatta_lib.base import sha256
 from regatta_lib.models import Scripted
-from regatta_lib.studies import judges, runs, store
+from regatta_lib.studies import Role, Study, judges, runs, store
+from regatta_lib.studies.design import Words
 
 SLOT = re.compile(r"^Slot (\d+)\.", re.M)
 _SIDES = {}

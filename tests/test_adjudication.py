@@ -9,11 +9,11 @@ from historical import RESAMPLES, suite, table, the_verdicts, verdict
 
 from regatta.adjudicate import adjudication, sheets
 from regatta.commands import main
-from regatta_lib.base import ContractError, csv_text, paths, read_params
+from regatta_lib.base import ContractError, csv_text, paths
 from regatta_lib.instruments import read_judge_side
 from regatta_lib.measures import VERDICTS
 from regatta_lib.stats import seeded
-from regatta_lib.studies import SCENARIOS, Episode, Scenario
+from regatta_lib.studies import SCENARIOS, Episode, Scenario, read_definitions
 
 FAULTS = [f"IN-F{n}" for n in range(1, 6)]
 MESSAGE = "=Khách hàng hỏi về hạn mức 400 triệu đồng"
@@ -163,7 +163,7 @@ def test_the_record_cannot_be_adjudicated_and_says_why():
 
 @pytest.mark.parametrize("stage", ["design", "execution"])
 def test_only_studies_with_a_full_grid_are_sampled(stage):
-    studies = read_params(paths.PARAMS).studies
+    studies = read_definitions(paths.PARAMS).studies
     for name in ("replication", "retest"):
         with pytest.raises(ContractError, match=rf"params.yaml: studies.{name}.grid: found \[\], expected '{stage}' in it"):
             adjudication.check_grid(name, studies[name], stage)

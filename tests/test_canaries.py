@@ -4,8 +4,7 @@ import json
 import pytest
 from scripted_study import Recorded, bench, sides
 
-from regatta_lib.base import Role
-from regatta_lib.studies import PLANTED, judges
+from regatta_lib.studies import PLANTED, Role, judges
 from regatta_lib.studies.canaries import PLANTS, canaries
 
 ROLE = Role(endpoint="scripted", max_tokens=1_000)

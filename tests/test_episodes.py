@@ -3,9 +3,8 @@ import asyncio
 import pytest
 from scripted_study import Recorded, sides
 
-from regatta_lib.base import Role
 from regatta_lib.models import Reply
-from regatta_lib.studies import Scenario, episodes
+from regatta_lib.studies import Role, Scenario, episodes
 
 SUITE = "tester.S1.us_insurance.r1"
 ROLE = Role(endpoint="scripted", max_tokens=1_000)

@@ -16,9 +16,9 @@ from typer.testing import CliRunner
 from regatta.commands import app, main, table_text
 from regatta.own_suite import evaluation
 from regatta.own_suite.cases import Case, Source
-from regatta_lib.base import ContractError, Role, paths, read_params
+from regatta_lib.base import ContractError, paths, read_params
 from regatta_lib.measures import SCORES, VERDICTS, suite_scores
-from regatta_lib.studies import SCENARIOS, forecast, runs, store, verdict_table
+from regatta_lib.studies import SCENARIOS, Role, forecast, runs, store, verdict_table
 from tests.server import Server
 
 EXAMPLE = paths.ROOT / "docs/examples/us_insurance.promptfoo.yaml"

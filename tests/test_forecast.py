@@ -3,9 +3,10 @@ import asyncio
 import pytest
 from scripted_study import Recorded, sides, study
 
-from regatta_lib.base import Endpoint, Prices, Role, paths, read_params
+from regatta_lib.base import paths
 from regatta_lib.measures import cost
-from regatta_lib.studies import forecast, runs, store
+from regatta_lib.models import Endpoint, Prices
+from regatta_lib.studies import Role, forecast, read_definitions, runs, store
 
 ENDPOINT = Endpoint(
     protocol="anthropic", base_url="http://localhost", model="m", prices=Prices(input=3.0, output=15.0, date="2026-01-01")
@@ -102,7 +103,7 @@ def test_a_price_of_zero_is_known():
 @pytest.mark.parametrize("name", ["demo", "smoke", "replication", "retest"])
 def test_every_study_in_the_parameters_can_be_forecast(name):
     design = store.definition(name)
-    found = forecast.forecast_study(design, *runs.read_sides(design), read_params(paths.PARAMS).endpoints)
+    found = forecast.forecast_study(design, *runs.read_sides(design), read_definitions(paths.PARAMS).endpoints)
     suites = len(design.generators) * len(design.strategies) * len(design.cells) * design.replications
     assert suites == {"demo": 8, "smoke": 2, "replication": 180, "retest": 36}[name]
     assert sum(share.calls[0] for share in found if share.role == "generator") == suites

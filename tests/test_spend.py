@@ -6,9 +6,10 @@ from contextlib import aclosing, closing
 import pytest
 from scripted_study import study
 
-from regatta_lib.base import ContractError, Prices, Role, paths
-from regatta_lib.models import Live, Routed, Transcripts, price_list, totals, watched
+from regatta_lib.base import ContractError, paths
+from regatta_lib.models import Live, Prices, Routed, Transcripts, price_list, totals, watched
 from regatta_lib.models.spend import spend
+from regatta_lib.studies import Role
 from regatta_lib.studies.store import carry_out
 from tests.loopback import ONCE, PRICES, QUICK, endpoint, plant_key, request
 from tests.server import Server

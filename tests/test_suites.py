@@ -9,9 +9,8 @@ import pytest
 from scripted_study import Recorded, asked_slots, reply, scenario_item, sides, study
 
 from regatta_lib import instruments
-from regatta_lib.base import Role
 from regatta_lib.models import Live, Replay, Transcripts, probe
-from regatta_lib.studies import prompts, runs, suites
+from regatta_lib.studies import Role, prompts, runs, suites
 from tests.loopback import QUICK, endpoint, plant_key
 from tests.server import Server
 

@@ -14,10 +14,10 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from regatta_lib.base import ContractError, ParameterError, Study, cell_of, file_text, sha256
+from regatta_lib.base import ContractError, ParameterError, cell_of, file_text, sha256
 from regatta_lib.instruments import Fault
 from regatta_lib.stats import cohen_kappa, percent_agreement, rater_agreement
-from regatta_lib.studies import Episode, Scenario
+from regatta_lib.studies import Episode, Scenario, Study
 
 QUESTIONS = {
     "design": "Would running this scenario expose the fault?",

@@ -7,10 +7,10 @@ import pandas as pd
 
 from regatta.adjudicate import adjudication, sheets
 from regatta_lib import instruments
-from regatta_lib.base import ContractError, ParameterError, Study, csv_text, paths, read_params
+from regatta_lib.base import ContractError, ParameterError, csv_text, paths, read_params
 from regatta_lib.measures import VERDICTS
 from regatta_lib.stats import seeded
-from regatta_lib.studies import EPISODES, SCENARIOS, definition
+from regatta_lib.studies import EPISODES, SCENARIOS, Study, definition
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,7 @@ from regatta.commands.terminal import table_text, write_texts
 from regatta_lib.base import ContractError, paths
 
 if TYPE_CHECKING:
-    from regatta_lib.base import Measurement
-    from regatta_lib.studies import Share
+    from regatta_lib.studies import Measurement, Share
 
 
 def cost(study: str) -> None:
@@ -24,8 +23,7 @@ def run(
     unresolved: Annotated[float, typer.Option(help="Exit code 1 above this share of rulings without a verdict.")] = 0.05,
 ) -> None:
     """Run STUDY, going on where an earlier run stopped, and write its results under data/."""
-    from regatta_lib.base import read_params
-    from regatta_lib.studies import StillWaiting, definition, output_texts, run_study, shown_scores
+    from regatta_lib.studies import StillWaiting, definition, output_texts, read_definitions, run_study, shown_scores
 
     check_numbers(cap=cap, unresolved=unresolved)
     design, shares = definition(study), _forecast(study)
@@ -33,7 +31,7 @@ def run(
     agree(design, shares, cap)
     calls = sum(share.calls[1] for share in shares)
     try:
-        result, report = run_study(study, design, read_params(paths.PARAMS).endpoints, calls)
+        result, report = run_study(study, design, read_definitions(paths.PARAMS).endpoints, calls)
     except StillWaiting as error:
         typer.echo(f"regatta: {error}; see regatta exchange batches {study}", err=True)
         raise typer.Exit(3) from None
@@ -45,10 +43,10 @@ def run(
 
 def smoke() -> None:
     """Serve the small local model, run the study ``smoke`` on it, and stop it. Its text is worth nothing as evidence."""
-    from regatta_lib.base import read_params
     from regatta_lib.models import serving
+    from regatta_lib.studies import read_definitions
 
-    with serving(read_params(paths.PARAMS).endpoints["local"]):
+    with serving(read_definitions(paths.PARAMS).endpoints["local"]):
         run("smoke", unresolved=0.5)
 
 
@@ -87,11 +85,10 @@ def agree(design: "Measurement", shares: "list[Share]", cap: float) -> None:
 
 
 def _forecast(study: str) -> "list[Share]":
-    from regatta_lib.base import read_params
-    from regatta_lib.studies import definition, forecast_study, read_sides
+    from regatta_lib.studies import definition, forecast_study, read_definitions, read_sides
 
     design = definition(study)
-    return forecast_study(design, *read_sides(design), read_params(paths.PARAMS).endpoints)
+    return forecast_study(design, *read_sides(design), read_definitions(paths.PARAMS).endpoints)
 
 
 def forecast_text(shares: "list[Share]") -> str:

@@ -15,19 +15,11 @@ import pandas as pd
 from regatta.own_suite.cases import Case
 from regatta.own_suite.importers import Imported
 from regatta_lib import studies
-from regatta_lib.base import (
-    FAULT_CATEGORIES,
-    ContractError,
-    Endpoint,
-    Measurement,
-    canonical_json,
-    paths,
-    read_params,
-    suite_id,
-)
+from regatta_lib.base import FAULT_CATEGORIES, ContractError, canonical_json, paths, suite_id
 from regatta_lib.instruments import Fault, Requirement
 from regatta_lib.measures import MEASURE_OF, suite_scores, targets
-from regatta_lib.studies import Dealing, JudgeSide, Result, Scenario, Share
+from regatta_lib.models import Endpoint
+from regatta_lib.studies import Dealing, JudgeSide, Measurement, Result, Scenario, Share, read_definitions
 
 NO_EXPECTATION = "The suite states no expected behavior."
 NO_PASS_MARK = (
@@ -101,7 +93,7 @@ def prepare(imported: Imported, name: str, cell: str, study: str = "own-suite") 
     Raises ParameterError for a name or study that cannot be, and ContractError for a cell there is none of, or where no
     case has a message to the agent.
     """
-    params = read_params(paths.PARAMS)
+    params = read_definitions(paths.PARAMS)
     studies.check_name(name, params)
     design = studies.measurement(study, params)
     side = studies.read_judge_side(design, cell)

@@ -10,7 +10,7 @@ from pathlib import Path
 from regatta_lib import instruments, studies
 from regatta_lib.base import cell_of, read_params
 from regatta_lib.instruments import Fault
-from regatta_lib.studies import Episode, Ruling, Scenario, answer_name, reading_order
+from regatta_lib.studies import Episode, Ruling, Scenario, answer_name, read_definitions, reading_order
 
 SCENARIO_JUDGES = ("coverage", "specificity", "adversarial")
 
@@ -70,7 +70,7 @@ def _in_order(answer: Answer) -> tuple[int, int, int]:
 def read_cases(root: Path, study: str) -> dict[str, list[ScenarioCase]]:
     """All cases of a study, {suite identifier: its scenarios in order}. Raises ContractError for a file that breaks one."""
     data = root / "data"
-    text = read_params(root / "params.yaml").studies[study].instruments
+    text = read_definitions(root / "params.yaml").studies[study].instruments
     rulings = studies.RULINGS.read(data / f"verdicts/{study}.jsonl")
     other = data / f"verdicts/{study}-second.jsonl"
     mine, theirs = _by_place(rulings), _by_place(studies.RULINGS.read(other) if other.is_file() else [])

@@ -18,8 +18,9 @@ from markupsafe import Markup
 
 from regatta.site import browse, casebook, markup
 from regatta_lib import instruments
-from regatta_lib.base import GENERATORS, ContractError, file_text, read_params
+from regatta_lib.base import GENERATORS, ContractError, file_text
 from regatta_lib.reproduce import stages_in
+from regatta_lib.studies import read_definitions
 
 SOURCE = "site_source"
 ASSETS = ("site.css", "site.js")
@@ -204,7 +205,7 @@ def add_pilot(site: Site) -> None:
         counts = {name: stages.count(name) for name in ("both", "design", "execution", "neither", "")}
         rows[suite] = {"scenarios": len(scenarios), "cases": len(stages), "stages": counts}
         site.add(f"pilot/{suite}.html", "cases.html", suite, suite=suite, suites=list(book), scenarios=scenarios)
-    study = read_params(site.root / "params.yaml").studies[site.pilot]
+    study = read_definitions(site.root / "params.yaml").studies[site.pilot]
     site.add(PILOT, "study.html", "Pilot", study=study, suites=rows)
 
 

@@ -7,7 +7,7 @@ from regatta_lib.base.errors import ContractError, ParameterError, RegattaError
 from regatta_lib.base.extras import hint, optional
 from regatta_lib.base.files import ZIP_DATE, file_text, write_atomic, yaml_value
 from regatta_lib.base.jsonl import Lines
-from regatta_lib.base.params import Endpoint, Measurement, Params, Prices, Role, Study, read_params
+from regatta_lib.base.params import Params, Section, checked_params, read_params
 from regatta_lib.base.records import (
     ADVERSARIAL_CATEGORIES,
     CELLS,
@@ -39,9 +39,9 @@ from regatta_lib.base.yaml_text import DEPTH, as_written
 
 __all__ = [
     "ADVERSARIAL_CATEGORIES", "CELLS", "DEPTH", "FAULT_CATEGORIES", "GENERATORS", "LAZY", "MEASURES", "REPLICATIONS",
-    "STAGES", "STRATEGIES", "ZIP_DATE", "AdversarialCategory", "Arm", "Binary", "Contract", "ContractError", "Endpoint",
-    "FaultCategory", "FaultId", "ItemId", "Judge", "Lines", "Measurement", "Name", "ParameterError", "Params", "Positive",
-    "Prices", "RegattaError", "Role", "Share", "Stage", "State", "Strategy", "Study", "SuiteId", "as_written",
-    "canonical_json", "cell_of", "csv_text", "file_text", "hint", "manifest_text", "optional", "paths", "read_manifest",
-    "read_params", "sha256", "suite_id", "unique_keys", "write_atomic", "yaml_value"
+    "STAGES", "STRATEGIES", "ZIP_DATE", "AdversarialCategory", "Arm", "Binary", "Contract", "ContractError", "FaultCategory",
+    "FaultId", "ItemId", "Judge", "Lines", "Name", "ParameterError", "Params", "Positive", "RegattaError", "Section",
+    "Share", "Stage", "State", "Strategy", "SuiteId", "as_written", "canonical_json", "cell_of", "checked_params",
+    "csv_text", "file_text", "hint", "manifest_text", "optional", "paths", "read_manifest", "read_params", "sha256",
+    "suite_id", "unique_keys", "write_atomic", "yaml_value"
 ]  # fmt: skip

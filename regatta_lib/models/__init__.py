@@ -12,6 +12,7 @@ from regatta_lib.models.batches import (
     undealt,
 )
 from regatta_lib.models.calls import Body, MissingTranscript, Model, Pending, Reply, Request, Schema
+from regatta_lib.models.endpoints import Endpoint, Prices
 from regatta_lib.models.exchange import Exchange
 from regatta_lib.models.live import Live
 from regatta_lib.models.model import Replay, Routed, Scripted
@@ -22,8 +23,8 @@ from regatta_lib.models.spend import Totals, price_list, totals, watched
 from regatta_lib.models.transcripts import Transcripts, pack
 
 __all__ = [
-    "PLACEMENTS", "Body", "Collector", "Exchange", "Live", "MissingTranscript", "Model", "Pending", "Placement", "Preflight",
-    "Replay", "Reply", "Request", "Routed", "Schema", "Scripted", "Totals", "Transcripts", "batch_texts", "collected",
-    "deal", "dealt_kinds", "json_object", "objects", "pack", "placement_table", "price_list", "probe", "serving", "totals",
-    "undealt", "watched"
+    "PLACEMENTS", "Body", "Collector", "Endpoint", "Exchange", "Live", "MissingTranscript", "Model", "Pending", "Placement",
+    "Preflight", "Prices", "Replay", "Reply", "Request", "Routed", "Schema", "Scripted", "Totals", "Transcripts",
+    "batch_texts", "collected", "deal", "dealt_kinds", "json_object", "objects", "pack", "placement_table", "price_list",
+    "probe", "serving", "totals", "undealt", "watched"
 ]  # fmt: skip

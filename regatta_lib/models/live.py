@@ -18,8 +18,9 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 from weakref import WeakValueDictionary
 
-from regatta_lib.base import ContractError, Endpoint, optional
+from regatta_lib.base import ContractError, optional
 from regatta_lib.models.calls import Body, Model, Reply, Request
+from regatta_lib.models.endpoints import Endpoint
 from regatta_lib.models.protocols import chat_body, malformed, message_body, read_chat, read_message
 from regatta_lib.models.transcripts import Billed, Ledger, Outcome, Transcripts, request_key
 

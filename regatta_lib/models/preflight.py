@@ -8,8 +8,9 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Literal
 
-from regatta_lib.base import Endpoint, RegattaError
+from regatta_lib.base import RegattaError
 from regatta_lib.models.calls import Body, Reply, Request, Schema
+from regatta_lib.models.endpoints import Endpoint
 from regatta_lib.models.live import Live
 from regatta_lib.models.transcripts import Transcripts
 

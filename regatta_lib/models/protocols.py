@@ -8,8 +8,8 @@ import json
 from dataclasses import replace
 from typing import Any
 
-from regatta_lib.base import Endpoint
 from regatta_lib.models.calls import Body, Schema, Usage
+from regatta_lib.models.endpoints import Endpoint
 from regatta_lib.models.transcripts import Outcome
 
 SAMPLING = ("temperature", "top_p", "top_k")

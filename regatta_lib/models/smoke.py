@@ -13,7 +13,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from regatta_lib.base import ContractError, Endpoint
+from regatta_lib.base import ContractError
+from regatta_lib.models.endpoints import Endpoint
 
 CONTEXT = 8_192
 INSTALL = "run 'make smoke', which installs requirements-smoke.lock"

@@ -7,8 +7,9 @@ from pathlib import Path
 
 from tqdm import tqdm
 
-from regatta_lib.base import ContractError, Endpoint, Prices
+from regatta_lib.base import ContractError
 from regatta_lib.models.calls import Model, Reply, Request
+from regatta_lib.models.endpoints import Endpoint, Prices
 from regatta_lib.models.transcripts import events, transcript_files
 
 CACHE_WRITE, CACHE_READ = 1.25, 0.1

@@ -1,6 +1,7 @@
 """A study from its definition to its rulings: suites, episodes, judges, canaries, and the files they go to."""
 
 from regatta_lib.studies.canaries import CANARIES, PLANTED
+from regatta_lib.studies.design import Measurement, Role, Study, read_definitions
 from regatta_lib.studies.episodes import EPISODES, Episode
 from regatta_lib.studies.forecast import Share, ceiling, evaluation_tasks, forecast_study, priced, shown
 from regatta_lib.studies.judges import unreadable
@@ -64,12 +65,12 @@ from regatta_lib.studies.suites import SCENARIOS, Scenario
 
 __all__ = [
     "BATCH", "CANARIES", "EPISODES", "PLANTED", "RULINGS", "SCENARIOS", "SUMMARY", "Dealing", "Episode", "JudgeSide",
-    "Result", "Ruling", "Scenario", "Share", "StillWaiting", "Work", "act", "again", "answer_name", "answers_text",
-    "canary_table", "canary_texts", "carry_out", "cases_text", "ceiling", "check_name", "collect", "deal", "deal_study",
-    "definition", "disagreements", "episode_counts", "evaluation", "evaluation_tasks", "examples", "folder_of",
-    "forecast_study", "generate", "judge_episodes", "judge_scenarios", "manifest_lines", "measurement", "order_check",
-    "output_texts", "priced", "read_judge_side", "read_placements", "read_sides", "reading_order", "ruling_texts", "run",
-    "run_study", "scenario_counts", "scenario_text", "scenario_verdicts", "score_bounds", "second_judge", "second_opinions",
-    "seen_and_unseen", "shown", "shown_scores", "suite_table", "summary", "told_text", "unreadable", "verdict_states",
-    "verdict_table", "watch", "witness_table"
+    "Measurement", "Result", "Role", "Ruling", "Scenario", "Share", "StillWaiting", "Study", "Work", "act", "again",
+    "answer_name", "answers_text", "canary_table", "canary_texts", "carry_out", "cases_text", "ceiling", "check_name",
+    "collect", "deal", "deal_study", "definition", "disagreements", "episode_counts", "evaluation", "evaluation_tasks",
+    "examples", "folder_of", "forecast_study", "generate", "judge_episodes", "judge_scenarios", "manifest_lines",
+    "measurement", "order_check", "output_texts", "priced", "read_definitions", "read_judge_side", "read_placements",
+    "read_sides", "reading_order", "ruling_texts", "run", "run_study", "scenario_counts", "scenario_text",
+    "scenario_verdicts", "score_bounds", "second_judge", "second_opinions", "seen_and_unseen", "shown", "shown_scores",
+    "suite_table", "summary", "told_text", "unreadable", "verdict_states", "verdict_table", "watch", "witness_table"
 ]  # fmt: skip

@@ -4,8 +4,8 @@ import asyncio
 from collections.abc import Coroutine, Iterable
 from typing import Any, TypeVar
 
-from regatta_lib.base import Role
 from regatta_lib.models import Body, Model, Pending, Reply, Request
+from regatta_lib.studies.design import Role
 from regatta_lib.studies.prompts import Prompt, without_bounds
 
 IN_FLIGHT = 256

@@ -9,11 +9,12 @@ from typing import Any
 
 from pydantic.dataclasses import dataclass
 
-from regatta_lib.base import Binary, Contract, Judge, Role, State
+from regatta_lib.base import Binary, Contract, Judge, State
 from regatta_lib.instruments import Fault, Requirement
 from regatta_lib.models import Model
 from regatta_lib.studies import judges
 from regatta_lib.studies.asking import gathered
+from regatta_lib.studies.design import Role
 from regatta_lib.studies.episodes import Episode
 from regatta_lib.studies.rulings import Question, Ruling, episode_questions, rule, scenario_questions
 from regatta_lib.studies.suites import Scenario

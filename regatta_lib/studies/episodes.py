@@ -5,11 +5,12 @@ from typing import Literal
 
 from pydantic.dataclasses import dataclass
 
-from regatta_lib.base import LAZY, FaultId, Lines, Positive, Role, State, SuiteId
+from regatta_lib.base import LAZY, FaultId, Lines, Positive, State, SuiteId
 from regatta_lib.instruments import Fault, Ontology
 from regatta_lib.models import Model
 from regatta_lib.studies import prompts
 from regatta_lib.studies.asking import ask, gathered
+from regatta_lib.studies.design import Role
 from regatta_lib.studies.suites import Scenario
 
 Played = Literal["joint", "control", "single"]

@@ -11,10 +11,11 @@ from typing import TypeVar
 
 import pandas as pd
 
-from regatta_lib.base import Endpoint, Measurement, Role, Study
+from regatta_lib.models import Endpoint
 from regatta_lib.studies import episodes, judges, suites
 from regatta_lib.studies.asking import request_params
 from regatta_lib.studies.canaries import PLANTED, PLANTS
+from regatta_lib.studies.design import Measurement, Role, Study
 from regatta_lib.studies.episodes import Episode
 from regatta_lib.studies.prompts import Prompt
 from regatta_lib.studies.runs import GeneratorSide, JudgeSide, bench, plans

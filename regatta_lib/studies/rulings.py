@@ -9,13 +9,14 @@ from typing import cast
 import pandas as pd
 from pydantic.dataclasses import dataclass as validated
 
-from regatta_lib.base import ADVERSARIAL_CATEGORIES, LAZY, Arm, Judge, Lines, Role, State
+from regatta_lib.base import ADVERSARIAL_CATEGORIES, LAZY, Arm, Judge, Lines, State
 from regatta_lib.instruments import Fault, Requirement
 from regatta_lib.measures import VERDICTS, Verdict
 from regatta_lib.models import Model, Placement
 from regatta_lib.stats import seeded
 from regatta_lib.studies import judges
 from regatta_lib.studies.asking import ask, gathered
+from regatta_lib.studies.design import Role
 from regatta_lib.studies.episodes import Episode
 from regatta_lib.studies.prompts import Prompt
 from regatta_lib.studies.suites import Scenario

@@ -8,12 +8,13 @@ from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from regatta_lib import instruments
-from regatta_lib.base import ContractError, Measurement, Study, cell_of
+from regatta_lib.base import ContractError, cell_of
 from regatta_lib.instruments import Document, Fault, Ontology, Requirement
 from regatta_lib.models import Model
 from regatta_lib.studies import episodes, judges, suites
 from regatta_lib.studies.asking import gathered, together
 from regatta_lib.studies.canaries import CanaryResult, canaries
+from regatta_lib.studies.design import Measurement, Study
 from regatta_lib.studies.episodes import Episode
 from regatta_lib.studies.rulings import (
     ANSWERS,

@@ -10,22 +10,12 @@ from pathlib import Path
 import pandas as pd
 
 from regatta_lib import models
-from regatta_lib.base import (
-    ContractError,
-    Endpoint,
-    Measurement,
-    ParameterError,
-    Params,
-    RegattaError,
-    Study,
-    canonical_json,
-    paths,
-    read_params,
-)
+from regatta_lib.base import ContractError, ParameterError, RegattaError, canonical_json, paths
 from regatta_lib.measures import SCORES, VERDICTS, suite_scores
 from regatta_lib.models import (
     PLACEMENTS,
     Collector,
+    Endpoint,
     Exchange,
     Live,
     Model,
@@ -50,6 +40,7 @@ from regatta_lib.models import (
 from regatta_lib.stats import seeded
 from regatta_lib.studies import runs
 from regatta_lib.studies.canaries import CANARIES, CanaryResult
+from regatta_lib.studies.design import Definitions, Measurement, Study, read_definitions
 from regatta_lib.studies.episodes import EPISODES
 from regatta_lib.studies.judges import unreadable
 from regatta_lib.studies.rulings import RULINGS, Ruling, verdict_table
@@ -66,13 +57,13 @@ class StillWaiting(RegattaError):
 
 def definition(name: str, params_file: Path = paths.PARAMS) -> Study:
     """The definition of a study. Raises ContractError, naming the known studies, where there is none."""
-    studies = read_params(params_file).studies
+    studies = read_definitions(params_file).studies
     if name not in studies:
         raise ContractError(f"{params_file}: no study {name!r}, expected one of {', '.join(studies)}")
     return studies[name]
 
 
-def measurement(name: str, params: Params) -> Measurement:
+def measurement(name: str, params: Definitions) -> Measurement:
     """How an own suite is measured: a section of ``evaluations``, or as a study measures its suites."""
     known = params.evaluations | params.studies
     if name not in known:
@@ -80,7 +71,7 @@ def measurement(name: str, params: Params) -> Measurement:
     return known[name]
 
 
-def check_name(name: str, params: Params) -> None:
+def check_name(name: str, params: Definitions) -> None:
     """Refuse a name that is no name, or that a study's results carry already."""
     taken = {params.base.study, *params.studies, "canary"}
     if not NAME.fullmatch(name) or name in taken:

@@ -12,12 +12,13 @@ from typing import Any, Literal, NotRequired, TypedDict
 from pydantic import TypeAdapter, ValidationError
 from pydantic.dataclasses import dataclass as validated
 
-from regatta_lib.base import ADVERSARIAL_CATEGORIES, LAZY, AdversarialCategory, Lines, Positive, Role, SuiteId, suite_id
+from regatta_lib.base import ADVERSARIAL_CATEGORIES, LAZY, AdversarialCategory, Lines, Positive, SuiteId, suite_id
 from regatta_lib.instruments import Document, Ontology, without
 from regatta_lib.models import Model, Schema, json_object, objects
 from regatta_lib.stats import seeded
 from regatta_lib.studies import prompts
 from regatta_lib.studies.asking import ask
+from regatta_lib.studies.design import Role
 
 
 @validated(frozen=True, config=LAZY)
