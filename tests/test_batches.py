@@ -8,7 +8,8 @@ from scripted_study import Recorded, reply, sides, study
 from regatta_lib.base import ContractError
 from regatta_lib.models import PLACEMENTS, Pending, Placement, batches
 from regatta_lib.stats import seeded
-from regatta_lib.studies import Ruling, order_check, runs, unreadable
+from regatta_lib.studies import Ruling, order_check, runs
+from regatta_lib.studies.judges import unreadable
 
 DESIGN = study(strategies=["S1", "S2"], scenarios=4, control=True, single=["threshold_error"], repeats={"us_insurance": 2})
 
