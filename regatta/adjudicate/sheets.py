@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pandas as pd
 from openpyxl import Workbook, load_workbook
-from openpyxl.cell import Cell
+from openpyxl.cell import Cell, MergedCell
 from openpyxl.styles import Alignment, Font
 from openpyxl.worksheet.datavalidation import DataValidation
 
@@ -53,7 +53,7 @@ def xlsx_sheet(sheet: pd.DataFrame, instructions: str, choices: dict[str, tuple[
     Every cell is stored as text. The same sheet gives the same bytes: times inside the file are fixed.
     """
     book = Workbook()
-    first = book.active
+    first = book.worksheets[0]
     first.title = INSTRUCTIONS
     for number, line in enumerate(instructions.splitlines(), start=1):
         _text(first.cell(number, 1), line)
@@ -77,7 +77,7 @@ def xlsx_sheet(sheet: pd.DataFrame, instructions: str, choices: dict[str, tuple[
     return _fixed_times(buffer.getvalue())
 
 
-def _text(cell: Cell, value: str) -> None:
+def _text(cell: Cell | MergedCell, value: str) -> None:
     cell.value = plain(value)
     cell.data_type = "s"  # openpyxl would take a leading "=" for a formula
     cell.quotePrefix = True

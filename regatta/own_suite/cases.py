@@ -112,8 +112,7 @@ def any_of(value: object) -> str:
 def conversation(value: object) -> tuple[Turn, ...]:
     """The turns of a list of ``{"role", "content"}``, given as a list or as JSON; none if it is something else."""
     value = from_json(value)
-    whole = isinstance(value, list) and value and all(isinstance(turn, dict) and "role" in turn for turn in value)
-    if not whole:
+    if not (isinstance(value, list) and all(isinstance(turn, dict) and "role" in turn for turn in value)):
         return ()
     return tuple(Turn(plain(turn["role"]), _content(turn.get("content"))) for turn in value)
 

@@ -8,6 +8,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from regatta.own_suite import promptfoo
 from regatta.own_suite.cases import (
@@ -158,7 +159,7 @@ def _rows(file: SuiteFile) -> Iterator[tuple[SuiteFile, int, object]]:
     return ((file, line, row) for line, row in file.rows)
 
 
-def _check_mapping(file: SuiteFile, records: list, mapping: dict[str, str]) -> None:
+def _check_mapping(file: SuiteFile, records: list[object], mapping: dict[str, str]) -> None:
     """Refuse a path that no record has."""
     for path in mapping.values():
         if all(_mapped(row, path) is None for row in records):
@@ -171,7 +172,7 @@ def _mapped(row: object, path: str) -> object:
     return at(row, f"vars.{path}") if found is None else found
 
 
-def _first(row: dict, keys: tuple[str, ...]) -> object:
+def _first(row: dict[str, Any], keys: tuple[str, ...]) -> object:
     return next((row[key] for key in keys if row.get(key) not in (None, "")), None)
 
 
@@ -186,7 +187,7 @@ def _overridden(draft: Draft, row: object, mapping: dict[str, str]) -> Draft:
         elif name == "tags":
             draft = replace(draft, tags=listed(value))
         else:
-            draft = replace(draft, **{name: any_of(value)})
+            draft = replace(draft, **{name: any_of(value)})  # type: ignore[arg-type]  # FIELDS' other names are texts
     return draft
 
 

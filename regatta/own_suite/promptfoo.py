@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from itertools import islice, product
 from pathlib import Path
+from typing import Any, TypeGuard
 
 import yaml
 
@@ -116,7 +117,7 @@ def file_text(folder: Path, value: object) -> object:
         raise Skipped(f"{value!r}: {str(error).removeprefix(f'{path}: ')}") from None
 
 
-def defaults(file: SuiteFile, folder: Path) -> dict:
+def defaults(file: SuiteFile, folder: Path) -> dict[str, Any]:
     """The test from which all others take what they do not say."""
     given = file.document.get("defaultTest") or {}
     if isinstance(given, str):
@@ -129,7 +130,7 @@ def defaults(file: SuiteFile, folder: Path) -> dict:
     return given
 
 
-def as_test(row: object, syntax: str) -> dict:
+def as_test(row: object, syntax: str) -> dict[str, Any]:
     """A record as a test; a row of a CSV file is turned into one. Raises Skipped if it is none."""
     if isinstance(row, Skipped):
         raise row
@@ -146,16 +147,16 @@ def as_test(row: object, syntax: str) -> dict:
     }
 
 
-def _from_cell(text: str) -> dict:
+def _from_cell(text: str) -> dict[str, Any]:
     """The assertion of a cell: ``llm-rubric: …``, ``similar(0.8): …``, or without a known prefix an equality."""
     found = PREFIXED.fullmatch(text.strip())
-    kind = found and found["type"]
-    if kind not in TYPES or (found["value"] is None and not kind.startswith("is-")):
+    kind = found["type"] if found else ""
+    if not found or kind not in TYPES or (found["value"] is None and not kind.startswith("is-")):
         return {"type": "equals", "value": text}
     return {"type": f"{found['negated'] or ''}{ALIASES.get(kind, kind)}", "value": found["value"] or ""}
 
 
-def input_variable(file: SuiteFile, tests: list[dict], folder: Path) -> str:
+def input_variable(file: SuiteFile, tests: list[dict[str, Any]], folder: Path) -> str:
     """The variable that is the user's message: the only one, or the only one in the user's part of the prompts.
 
     Raises ContractError, listing the variables, if that leaves none or several.
@@ -183,17 +184,18 @@ def _user_part(folder: Path, prompt: object) -> str:
     return "\n".join(turn.content for turn in conversation(text) if turn.role == "user") or text
 
 
-def drafts(test: dict, default: dict, variable: str, folder: Path) -> list[Draft]:
+def drafts(test: dict[str, Any], default: dict[str, Any], variable: str, folder: Path) -> list[Draft]:
     """The cases of one test: one for each combination where a variable is a list of texts. Raises Skipped."""
     own, common = test.get("vars") or {}, default.get("vars") or {}
     if not (isinstance(own, dict) and isinstance(common, dict)):
         raise Skipped(f"vars: found {str(own)[:60]!r}, expected an object")
-    variables = {name: file_text(folder, value) for name, value in (common | own).items()}
+    variables: dict[str, Any] = {name: file_text(folder, value) for name, value in (common | own).items()}
     several = [name for name, value in variables.items() if _choices(value)]
     combinations = list(islice(product(*(variables[name] for name in several)), RECORDS + 1))
     if len(combinations) > RECORDS:
         raise Skipped(f"more than {RECORDS:,} combinations of its variables")
-    metadata = test.get("metadata") if isinstance(test.get("metadata"), dict) else {}
+    about = test.get("metadata")
+    tags = listed(about.get("tags")) if isinstance(about, dict) else ()
     asserted = [*_list(default.get("assert")), *_list(test.get("assert"))]
     made = []
     for values in combinations:
@@ -205,20 +207,20 @@ def drafts(test: dict, default: dict, variable: str, folder: Path) -> list[Draft
         message, notes = as_message(turns) if turns else (plain(value), [])
         if any(marked):
             notes = [*notes, "only assertions that are not judgeable" if all(marked) else "some assertions not judgeable"]
-        draft = Draft(message, "\n".join(lines), "", plain(test.get("description")), turns, listed(metadata.get("tags")))
+        draft = Draft(message, "\n".join(lines), "", plain(test.get("description")), turns, tags)
         made.append(replace(draft, notes=notes, part=list(values) or None))
     return made
 
 
-def _choices(value: object) -> bool:
+def _choices(value: object) -> TypeGuard[list[str]]:
     return isinstance(value, list) and bool(value) and all(isinstance(item, str) for item in value)
 
 
-def _list(value: object) -> list:
+def _list(value: object) -> list[Any]:
     return value if isinstance(value, list) else [] if value is None else [value]
 
 
-def expectation(assertion: object, variables: dict, folder: Path) -> list[str]:
+def expectation(assertion: object, variables: dict[str, Any], folder: Path) -> list[str]:
     """An assertion as lines a judge can read; those in code or about time and price are marked ``not judgeable``."""
     if not isinstance(assertion, dict):
         return [f"not judgeable: {plain(assertion)}"]

@@ -12,6 +12,7 @@ import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any, cast
 
 import yaml
 
@@ -38,7 +39,7 @@ class SuiteFile:
     sha256: str
     syntax: str
     rows: list[tuple[int, object]]
-    document: dict = field(default_factory=dict)
+    document: dict[str, Any] = field(default_factory=dict)
     header: tuple[str, ...] = ()
     delimiter: str = ""
     broken: list[tuple[int, str]] = field(default_factory=list)
@@ -90,7 +91,7 @@ def bounded(path: Path, line: int, value: object) -> None:
         level = [item for items in inner for item in items]
 
 
-def list_key(document: dict) -> str | None:
+def list_key(document: dict[str, Any]) -> str | None:
     """Where a document keeps its records: under a known key, or in its only list of objects."""
     if CONFIG & document.keys():
         return "tests" if isinstance(document.get("tests"), list) else None
@@ -98,7 +99,7 @@ def list_key(document: dict) -> str | None:
     return next((key for key in LISTS if key in lists), lists[0] if len(lists) == 1 else None)
 
 
-def _around(document: object, key: str | None) -> dict:
+def _around(document: object, key: str | None) -> dict[str, Any]:
     return {name: value for name, value in document.items() if name != key} if isinstance(document, dict) else {}
 
 
@@ -106,7 +107,7 @@ def _around(document: object, key: str | None) -> dict:
 DECODER = json.JSONDecoder(object_pairs_hook=unique_keys, parse_int=str, parse_float=str, parse_constant=lambda name: None)
 
 
-def _value(text: str) -> tuple[object, str]:
+def _value(text: str) -> tuple[Any, str]:
     """A JSON value, or None and why it is none."""
     try:
         return DECODER.decode(text), ""
@@ -116,7 +117,7 @@ def _value(text: str) -> tuple[object, str]:
         return None, str(error)
 
 
-def _json(path: Path, text: str) -> dict | None:
+def _json(path: Path, text: str) -> dict[str, Any] | None:
     """The file as one JSON value; None if it is rather JSON lines."""
     value, problem = _value(text)
     if problem:
@@ -132,9 +133,13 @@ def _json(path: Path, text: str) -> dict | None:
     return {"syntax": "json", "rows": list(zip(lines, rows, strict=True)), "document": _around(value, key)}
 
 
+def _past_space(text: str, at: int) -> int:
+    return cast(re.Match[str], SPACE.match(text, at)).end()  # matches even where no space is
+
+
 def _places(text: str, key: str | None) -> list[int]:
     """Where the records of a valid JSON text start: the elements of its array, or of the array under ``key``."""
-    at = SPACE.match(text, 0).end()
+    at = _past_space(text, 0)
     if key is not None:
         at = next(place for name, place in _members(text, at) if name == key)
     return [place for _, place in _members(text, at)]
@@ -143,18 +148,18 @@ def _places(text: str, key: str | None) -> list[int]:
 def _members(text: str, at: int) -> Iterator[tuple[str | None, int]]:
     """The key (in an object) and the place of each value of the array or object that starts at ``at``."""
     keyed = text[at] == "{"
-    at = SPACE.match(text, at + 1).end()
+    at = _past_space(text, at + 1)
     while text[at] not in "]}":
         key = None
         if keyed:
             key, at = DECODER.raw_decode(text, at)
-            at = SPACE.match(text, SPACE.match(text, at).end() + 1).end()
+            at = _past_space(text, _past_space(text, at) + 1)
         yield key, at
-        at = SPACE.match(text, DECODER.raw_decode(text, at)[1]).end()
-        at = SPACE.match(text, at + (text[at] == ",")).end()
+        at = _past_space(text, DECODER.raw_decode(text, at)[1])
+        at = _past_space(text, at + (text[at] == ","))
 
 
-def _json_lines(path: Path, text: str) -> dict:
+def _json_lines(path: Path, text: str) -> dict[str, Any]:
     rows, broken = [], []
     for number, line in enumerate(text.split("\n"), start=1):
         if line.strip():
@@ -166,7 +171,7 @@ def _json_lines(path: Path, text: str) -> dict:
     return {"syntax": "jsonl", "rows": rows, "broken": broken}
 
 
-def _yaml(path: Path, text: str) -> dict | None:
+def _yaml(path: Path, text: str) -> dict[str, Any] | None:
     """The file as YAML; None if it is no list of records and no mapping, or is no YAML and doesn't look like it either."""
     try:
         value, node = as_written(text)
@@ -174,15 +179,15 @@ def _yaml(path: Path, text: str) -> dict | None:
         if YAML_START.match(text):
             raise ContractError(f"{path}: not YAML: {' '.join(str(error).split())}") from None
         return None
+    nodes = node.value if node else []
     if isinstance(value, list) and any(isinstance(item, dict) for item in value):
-        children, key = node.value, None
+        rows, children, key = value, nodes, None
     elif isinstance(value, dict) and (key := list_key(value)):
-        children = next(child.value for name, child in node.value if name.value == key)
+        rows, children = value[key], next(child.value for name, child in nodes if name.value == key)
     elif isinstance(value, dict) and CONFIG & value.keys():
         return {"syntax": "yaml", "rows": [], "document": value}
     else:
         return None
-    rows = value if key is None else value[key]
     lines = [child.start_mark.line + 1 for child in children]
     return {"syntax": "yaml", "rows": list(zip(lines, rows, strict=True)), "document": _around(value, key)}
 
@@ -197,10 +202,10 @@ def _delimiter(text: str) -> str:
             break
         elif character in counts and not quoted:
             counts[character] += 1
-    return max(counts, key=counts.get)
+    return max(counts, key=lambda separator: counts[separator])
 
 
-def _csv(path: Path, text: str) -> dict:
+def _csv(path: Path, text: str) -> dict[str, Any]:
     delimiter = _delimiter(text)
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
     rows, broken, before = [], [], 0

@@ -3,6 +3,7 @@
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
@@ -109,7 +110,7 @@ class Cells:
         faults = index[index["role"] == "fault"]
         self.fault = {(row.cell, row.category): row.item for row in faults.itertuples()}
 
-    def place(self, name: str, row: tuple, column: str) -> tuple[str, int, int]:
+    def place(self, name: str, row: tuple[object, ...], column: str) -> tuple[str, int, int]:
         """The path of a file, and the row and the column in it, both from 1."""
         path, frame, _ = self.files[name]
         return path, self.rows[name][row], list(frame.columns).index(column) + 1
@@ -128,7 +129,7 @@ class Cells:
         return self.place(kind, tuple(row), column)
 
 
-def reference_rows(root: Path) -> list[dict[str, object]]:
+def reference_rows(root: Path) -> list[dict[str, Any]]:
     """The pinned and the printed values, one dictionary each, pinned ones first.
 
     Fields: group (reference or printed), key, value, recomputed, status, source, formula (its name in ``FORMULAS``, or

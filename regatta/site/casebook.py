@@ -39,7 +39,7 @@ class FaultCase:
         """What design and execution (joint arm, first draw) say: both, design, execution, neither; empty if unresolved."""
         first = (answer for answer in self.answers if (answer.episode.arm, answer.episode.draw) == ("joint", 1))
         joint = next((answer.ruling for answer in first), None)
-        if self.design is None or joint is None or None in (self.design.value, joint.value):
+        if self.design is None or joint is None or self.design.value is None or joint.value is None:
             return ""
         return {(1, 1): "both", (1, 0): "design", (0, 1): "execution", (0, 0): "neither"}[self.design.value, joint.value]
 
@@ -59,7 +59,7 @@ def pilot_of(root: Path) -> str | None:
     return name if (root / f"data/verdicts/{name}.jsonl").is_file() else None
 
 
-def _by_place(rulings: list[Ruling]) -> dict[tuple, Ruling]:
+def _by_place(rulings: list[Ruling]) -> dict[tuple[object, ...], Ruling]:
     return {(r.suite_id, r.scenario, r.judge, r.target, r.arm, r.draw): r for r in rulings}
 
 
@@ -79,7 +79,7 @@ def read_cases(root: Path, study: str) -> dict[str, list[ScenarioCase]]:
         place = (episode.suite_id, episode.scenario, "execution", episode.fault_id, episode.arm, episode.draw)
         arm = answer_name(episode.arm, episode.draw)
         answers[(*place[:2], episode.fault_id)].append(Answer(arm, episode, mine.get(place), theirs.get(place)))
-    said = defaultdict(lambda: {judge: [] for judge in SCENARIO_JUDGES})
+    said: dict[tuple[str, int], dict[str, list[Ruling]]] = defaultdict(lambda: {judge: [] for judge in SCENARIO_JUDGES})
     for ruling in rulings:
         if ruling.judge in SCENARIO_JUDGES:
             said[ruling.suite_id, ruling.scenario][ruling.judge].append(ruling)

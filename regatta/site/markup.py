@@ -79,7 +79,7 @@ def _placed(rows: list[Tag]) -> Iterator[tuple[int, Tag]]:
             while free.get(column, 0) > row:
                 column += 1
             yield column, cell
-            down, across = (int(cell.get(name, 1)) for name in ("rowspan", "colspan"))
+            down, across = (int(str(cell.get(name, "1"))) for name in ("rowspan", "colspan"))
             free |= {column + beside: row + down for beside in range(across)}
             column += across
 
@@ -90,6 +90,12 @@ def _kind(texts: list[str]) -> str:
     if given and all(NUMBER.fullmatch(text) for text in given):
         return "number"
     return "prose" if any(len(text) > PROSE for text in given) else ""
+
+
+def _in_head(cell: Tag) -> bool:
+    """Whether the cell's row stands in the head of its table."""
+    row = cell.parent
+    return row is not None and row.parent is not None and row.parent.name == "thead"
 
 
 def _align(table: Tag) -> None:
@@ -106,7 +112,7 @@ def _align(table: Tag) -> None:
             texts.setdefault(column, []).append(text)
     kinds = {column: _kind(found) for column, found in texts.items()}
     for column, cell in cells:
-        if kinds.get(column) and (cell.name == "td" or cell.parent.parent.name == "thead"):
+        if kinds.get(column) and (cell.name == "td" or _in_head(cell)):
             cell.attrs.setdefault("class", kinds[column])
 
 
@@ -201,7 +207,7 @@ class Renderer(mistune.HTMLRenderer):
 def markdown(text: str, resolve: Resolve) -> str:
     """Markdown to HTML. Comments are left out; other HTML in it is shown as text."""
     render = mistune.create_markdown(renderer=Renderer(resolve), plugins=[table, math])
-    return wide_tables(render(re.sub(r"<!--.*?-->\n?", "", text, flags=re.S)))
+    return wide_tables(str(render(re.sub(r"<!--.*?-->\n?", "", text, flags=re.S))))  # with a renderer, a text
 
 
 def title_of(text: str) -> str:

@@ -11,6 +11,7 @@ import re
 from functools import partial
 from pathlib import Path
 from posixpath import dirname, join, normpath
+from typing import Any
 
 import jinja2
 import nbformat
@@ -120,10 +121,10 @@ def output(site: Site, page: str, name: str, data: dict[str, str]) -> Markup:
     return Markup('<pre class="output" tabindex="0">{}</pre>').format(data["text/plain"].rstrip("\n"))
 
 
-def notebook_cells(site: Site, page: str, stage: str) -> list[dict[str, object]]:
+def notebook_cells(site: Site, page: str, stage: str) -> list[dict[str, Any]]:
     """The cells of an executed notebook as HTML: text, or code with its outputs. Code that shows nothing joins the next."""
     source = f"notebooks/{stage}.ipynb"
-    cells = []
+    cells: list[dict[str, Any]] = []
     for number, cell in enumerate(nbformat.read(site.root / source, as_version=4).cells, start=1):
         if cell.cell_type == "markdown":
             cells.append({"text": site.markdown(page, source, cell.source)})
@@ -163,7 +164,8 @@ def add_documents(site: Site) -> None:
 
 def add_audit(site: Site) -> None:
     """The audit browser: every item of every cell with both texts, its verdicts, sources and, for a fault, its witness."""
-    cells, total = [], 0
+    cells: list[dict[str, Any]] = []
+    total = 0
     for cell in instruments.cells_in(site.root / "data/instruments"):
         folder = site.root / "data/instruments" / cell
         about, entries = instruments.read_part(folder, instruments.CellFile), instruments.read_entries(folder)

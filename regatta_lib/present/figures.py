@@ -3,7 +3,7 @@
 from io import BytesIO
 from pathlib import Path
 
-import matplotlib
+import matplotlib.typing
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -13,7 +13,7 @@ from regatta_lib.base import FAULT_CATEGORIES, GENERATORS, write_atomic
 
 # DejaVu Sans comes with matplotlib and has the Vietnamese letters. Fixed ids, no compression and no dates make the
 # files the same bytes on every run; glyphs are drawn as paths, so a reader needs no font.
-STYLE = {
+STYLE: dict[matplotlib.typing.RcKeyType, object] = {
     "font.family": "DejaVu Sans",
     "font.size": 7,
     "axes.labelsize": 7,
@@ -156,7 +156,7 @@ def figure1(index: pd.DataFrame, suites: pd.DataFrame, width: float) -> Figure:
 
 
 def _rounded(x: float, y: float, width: float, height: float, **style: object) -> FancyBboxPatch:
-    return FancyBboxPatch((x, y), width, height, boxstyle="round,pad=0,rounding_size=0.012", **style)
+    return FancyBboxPatch((x, y), width, height, boxstyle="round,pad=0,rounding_size=0.012", **style)  # type: ignore[arg-type]  # a patch's own
 
 
 def _box(axes: Axes, x: float, y: float, title: str, text: str, fill: str, dashed: bool) -> None:
