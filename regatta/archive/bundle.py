@@ -56,7 +56,8 @@ PARTS = {
     "notebooks/": "One notebook per stage, with its outputs",
     "paper/report.pdf": "The reproduction report",
     "params.yaml": "The parameters of all stages",
-    "regatta_lib/": "The library behind the notebooks and the command line",
+    "regatta/": "The application: the command line, the site, own suites, the archive",
+    "regatta_lib/": "The library behind the notebooks",
     "requirements.lock": "The pinned packages with their hashes",
     "tests/": "The tests",
 }

@@ -170,7 +170,7 @@ def sources_text(sources: Iterable[schemas.Source]) -> str:
 
 
 def audit_rows(cell: str, root: Path = paths.INSTRUMENTS) -> list[dict[str, object]]:
-    """The 30 rows of one cell as dictionaries with the fields of ``items.AuditRow``."""
+    """The 30 rows of one cell as dictionaries with the fields of ``AuditRow``."""
     folder = folder_of(cell, root)
     entries = schemas.read_entries(folder)
     opinions = schemas.read_part(folder, schemas.LedgerFile).items

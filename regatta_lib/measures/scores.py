@@ -55,7 +55,7 @@ def targets(verdicts: pd.DataFrame) -> pd.DataFrame:
 
 
 def suite_scores(verdicts: pd.DataFrame, unresolved: Literal["missing", "lowest", "highest"] = "missing") -> pd.DataFrame:
-    """The evidence vector e(S) = (RC, FDR_d, FDR_e, ISS, AC) of every suite (§III), columns of ``records.Score``.
+    """The evidence vector e(S) = (RC, FDR_d, FDR_e, ISS, AC) of every suite (§III), columns of ``Score``.
 
     RC is the share of requirements covered by some scenario, FDR_d and FDR_e the shares of faults detected by some
     scenario, ISS the mean Likert score, AC the share of adversarial categories hit. Execution means the first draw of

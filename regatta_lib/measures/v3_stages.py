@@ -73,7 +73,7 @@ Counts = dict[str, dict[str, np.ndarray]]
 
 
 def resampled_counts(pairs: pd.DataFrame, bootstrap: Bootstrap) -> Counts:
-    """Per generator the 2×2 counts per fault in each resample of suites: ``validity.bootstrap_counts``.
+    """Per generator the 2×2 counts per fault in each resample of suites: ``bootstrap_counts``.
 
     The intervals of Table III and Figure 2 come from the same resamples.
     """

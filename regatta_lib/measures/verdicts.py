@@ -33,7 +33,7 @@ VERDICTS = Contract(Verdict, ("suite_id", "judge", "target", "arm", "draw", "sce
 
 
 def replay(record: dict[str, pd.DataFrame]) -> pd.DataFrame:
-    """The verdicts of the released record as one table with the columns of ``records.Verdict``.
+    """The verdicts of the released record as one table with the columns of ``Verdict``.
 
     The release scanned each target until the first success, so there is one row per suite and target; ``scenario`` is
     the first that succeeded, where the release names it (it does for faults, not for coverage).

@@ -15,7 +15,7 @@ COLORS = dict(zip(CLASSES, (BLUE, ORANGE, YELLOW, (0.95, 0.95, 0.95)), strict=Tr
 def figure_audit(shares: pd.DataFrame, width: float) -> Figure:
     """Stacked bars of the classes, one row per cell, then all five and the paper's audit; counts stand in the bars.
 
-    ``shares`` has the columns of ``audit.audit_shares``; ``width`` is in inches.
+    ``shares`` has the columns of ``instruments.audit_shares``; ``width`` is in inches.
     """
     rows = {**CELLS, "all": "all five cells", "paper": "the paper's own audit"}
     table = shares.pivot(index="cell", columns="audit_class")

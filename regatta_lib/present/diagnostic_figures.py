@@ -16,7 +16,7 @@ STAGE_MARKS = {"design": ("o", "-", -0.08, BLUE), "execution": ("s", "--", 0.08,
 def difficulty_curve(items: pd.DataFrame, width: float) -> Figure:
     """V1: every requirement's coverage share with its interval, easiest first, one panel per cell and one for all.
 
-    ``items`` is ``item_analysis.difficulty_table``; ``width`` is in inches. Open marks are requirements never covered.
+    ``items`` is ``measures.difficulty_table``; ``width`` is in inches. Open marks are requirements never covered.
     """
     cells = [cell for cell in CELLS if cell in set(items["cell"])]
     panels = [*cells, "all"]
@@ -53,7 +53,7 @@ def _curve(axes: Axes, part: pd.DataFrame, dense: bool) -> None:
 def execution_profiles(profile: pd.DataFrame, width: float) -> Figure:
     """V2: execution-stage detection by category, one mark per generator with its interval; labels stand in the widest row.
 
-    ``profile`` is ``profile_stability.profile_table``. The line parts the top three from the bottom pair.
+    ``profile`` is ``measures.profile_table``. The line parts the top three from the bottom pair.
     """
     order = reference_order(profile.pivot(index="category", columns="generator", values="rate"))
     generators = [name for name in GENERATORS if name in set(profile["generator"])]
@@ -91,8 +91,8 @@ def execution_profiles(profile: pd.DataFrame, width: float) -> Figure:
 def cost_by_quality(costs: pd.DataFrame, by_detected: pd.DataFrame, bound: int, width: float) -> Figure:
     """Calls of a stage's scans by the number of faults the suite detects there: each suite, and the means joined.
 
-    ``costs`` is ``cost.suite_costs``, ``by_detected`` is ``cost.calls_by_detected`` with the means and their intervals;
-    ``bound`` is the most calls a stage can take, ``width`` is in inches.
+    ``costs`` is ``measures.suite_costs``, ``by_detected`` is ``measures.calls_by_detected`` with the means and their
+    intervals; ``bound`` is the most calls a stage can take, ``width`` is in inches.
     """
     import seaborn as sns
 

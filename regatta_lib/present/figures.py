@@ -50,7 +50,7 @@ def save(figure: Figure, folder: Path, name: str, dpi: int) -> list[Path]:
 def figure2(difference: pd.DataFrame, width: float) -> Figure:
     """Figure 2: FDR_d − FDR_e by fault category and pooled, one mark per generator with its interval.
 
-    ``difference`` has the columns of ``tables.stage_difference``; ``width`` is in inches. Right of zero the design
+    ``difference`` has the columns of ``measures.stage_difference``; ``width`` is in inches. Right of zero the design
     stage promises more than the execution shows; left of zero the execution shows more than was promised.
     """
     with matplotlib.rc_context(STYLE):

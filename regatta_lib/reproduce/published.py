@@ -141,7 +141,7 @@ def separation_figures(scores: pd.DataFrame) -> dict[str, float]:
 
 
 def agrees(printed: str, value: float) -> bool:
-    """Whether a number rounds to the printed text, by the one rule of ``consistency.Printed.fits``."""
+    """Whether a number rounds to the printed text, by the one rule of ``stats.parse(printed).fits``."""
     return parse(printed).fits(float(value))
 
 
@@ -149,7 +149,7 @@ def reconstructed_tables(printed: "pd.Series[str]") -> pd.DataFrame:
     """All tables behind the two agreement checks of §V-F, from their printed figures (keys of published_values.csv).
 
     The expert adjudication is one-sided: its seven disagreements were all credited by the judge, rejected by the expert.
-    Columns: those of ``consistency.tables_with_kappa``, and claim.
+    Columns: those of ``stats.tables_with_kappa``, and claim.
     """
     pairs, disagreements = int(printed["agreement/pairs"]), int(printed["agreement/disagreements"])
     probes, agreements = int(printed["probes/count"]), int(printed["probes/gpt4o_agreements"])

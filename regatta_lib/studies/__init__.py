@@ -4,7 +4,6 @@ from regatta_lib.studies.canaries import CANARIES, PLANTED
 from regatta_lib.studies.design import Measurement, Role, Study, read_definitions
 from regatta_lib.studies.episodes import EPISODES, Episode
 from regatta_lib.studies.forecast import Share, ceiling, evaluation_tasks, forecast_study, priced, shown
-from regatta_lib.studies.judges import unreadable
 from regatta_lib.studies.pilot import SUMMARY, second_judge, seen_and_unseen, summary
 from regatta_lib.studies.reading import (
     answer_name,
@@ -72,5 +71,5 @@ __all__ = [
     "measurement", "order_check", "output_texts", "priced", "read_definitions", "read_judge_side", "read_placements",
     "read_sides", "reading_order", "ruling_texts", "run", "run_study", "scenario_counts", "scenario_text",
     "scenario_verdicts", "score_bounds", "second_judge", "second_opinions", "seen_and_unseen", "shown", "shown_scores",
-    "suite_table", "summary", "told_text", "unreadable", "verdict_states", "verdict_table", "watch", "witness_table"
+    "suite_table", "summary", "told_text", "verdict_states", "verdict_table", "watch", "witness_table"
 ]  # fmt: skip

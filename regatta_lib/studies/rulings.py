@@ -183,7 +183,7 @@ def balanced_sample(asked: list[Question], size: int, seed: int) -> list[Questio
 
 
 def verdict_table(rulings: list[Ruling]) -> pd.DataFrame:
-    """The rulings as a table with the columns of ``records.Verdict``."""
+    """The rulings as a table with the columns of ``measures.Verdict``."""
     frame = pd.DataFrame([asdict(ruling) for ruling in rulings])[VERDICTS.columns]
     return frame.astype({"value": "Int64", "scenario": "Int64"})
 

@@ -265,7 +265,7 @@ def shown_scores(rulings: list[Ruling]) -> pd.DataFrame:
 
 
 def canary_table(results: list[CanaryResult]) -> pd.DataFrame:
-    """The canaries as a table with the columns of ``records.CanaryResult``."""
+    """The canaries as a table with the columns of ``canaries.CanaryResult``."""
     return pd.DataFrame([vars(result) for result in results])[CANARIES.columns]
 
 
