@@ -10,6 +10,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -161,7 +162,7 @@ def instructions(document: Path) -> str:
     return text.partition(begin)[2].partition(end)[0].strip().removeprefix("## ")
 
 
-def text_digest(row: dict[str, str]) -> str:
+def text_digest(row: Mapping[Any, object]) -> str:
     """A digest of what an item shows, blind to white space: spreadsheets change line ends."""
     return sha256("\x1f".join(_words(row[name]) for name in SHOWN))[:16]
 
@@ -185,7 +186,7 @@ def score_sheet(
     merged = checked(filled, key)
     answers = {"yes": 1, "no": 0}
     human = [answers.get(answer) for answer in merged["answer"]]
-    row = rater_agreement(merged["judge"], human, (0, 1), merged["suite_id"], rng, resamples, level)
+    row = rater_agreement(list(merged["judge"]), human, (0, 1), list(merged["suite_id"]), rng, resamples, level)
     table = np.zeros((2, 2))
     for judge, answer, weight in zip(merged["judge"], human, merged["weight"], strict=True):
         if answer is not None:
@@ -198,7 +199,8 @@ def score_sheet(
         "weighted_verdicts": float(table.sum()),
         **representation(key),
     }
-    kinds = [KINDS.get((judge, answer)) for judge, answer in zip(merged["judge"], human, strict=True)]
+    pairs = zip(merged["judge"], human, strict=True)
+    kinds = pd.Series([None if answer is None else KINDS.get((judge, answer)) for judge, answer in pairs], merged.index, str)
     columns = ["kind", "item", "suite_id", "target", "scenario_number", "reason", "comment"]
     disagreements = merged.assign(kind=kinds).dropna(subset=["kind"])[columns]
     return row, disagreements.sort_values(["kind", "reason", "item"], ignore_index=True)
@@ -212,7 +214,7 @@ def representation(key: pd.DataFrame) -> dict[str, int]:
     }
 
 
-def representation_line(counts: Mapping[str, object]) -> str:
+def representation_line(counts: Mapping[str, Any]) -> str:
     """``representation`` as a line of text."""
     return (
         f"the items stand for {counts['represented']:,} of {counts['verdicts']:,} verdicts; not represented: "

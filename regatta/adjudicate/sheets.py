@@ -116,8 +116,8 @@ def read_sheet(path: Path) -> pd.DataFrame:
             text = path.read_bytes().decode("utf-8-sig")
         except UnicodeDecodeError as error:
             raise ContractError(f"{path}: byte {error.start} is not UTF-8; save it as 'CSV UTF-8'") from None
-        header = text.partition("\n")[0]
-        delimiter = max(",;\t", key=header.count)
+        first_line = text.partition("\n")[0]
+        delimiter = max(",;\t", key=first_line.count)
         try:
             rows = list(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter))
         except csv.Error as error:

@@ -81,7 +81,7 @@ def read_cases(root: Path, study: str) -> dict[str, list[ScenarioCase]]:
         answers[(*place[:2], episode.fault_id)].append(Answer(arm, episode, mine.get(place), theirs.get(place)))
     said: dict[tuple[str, int], dict[str, list[Ruling]]] = defaultdict(lambda: {judge: [] for judge in SCENARIO_JUDGES})
     for ruling in rulings:
-        if ruling.judge in SCENARIO_JUDGES:
+        if ruling.judge in SCENARIO_JUDGES and ruling.scenario is not None:
             said[ruling.suite_id, ruling.scenario][ruling.judge].append(ruling)
     book, faults = defaultdict(list), {}
     for scenario in studies.SCENARIOS.read(data / f"suites/{study}.jsonl"):
@@ -90,8 +90,8 @@ def read_cases(root: Path, study: str) -> dict[str, list[ScenarioCase]]:
             faults[cell] = instruments.read_judge_side(cell, text, data / "instruments")[1]
         cases = []
         for fault in faults[cell]:
-            place = (*here, "design", fault.id, "", 1)
+            judged = (*here, "design", fault.id, "", 1)
             given = sorted(answers[(*here, fault.id)], key=_in_order)
-            cases.append(FaultCase(fault, mine.get(place), theirs.get(place), tuple(given)))
+            cases.append(FaultCase(fault, mine.get(judged), theirs.get(judged), tuple(given)))
         book[scenario.suite_id].append(ScenarioCase(scenario, said[here], cases))
     return dict(book)
