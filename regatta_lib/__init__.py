@@ -6,7 +6,8 @@ The library that the notebooks call. Each room is a package; import from the roo
     stats        resampling, agreement of raters, what a printed rate or kappa can come from
     instruments  requirements, faults, ontology and documents of a cell; source audit, holdout, witnesses
     measures     verdicts, scores, Tables I to IV, diagnostics V1 to V4, arms, cost
-    present      figures and the report
+    present      the figures
+    report       the numbers that the report quotes, and its PDF
     reproduce    reference values, verification, the stage runner
     models       one call to whoever answers it: live, exchange, replay; what it costs
     studies      suites, episodes, judges and rulings of a study, and its files

@@ -15,7 +15,7 @@ import pytest
 from regatta.archive import MANIFEST, bundle, check_pins, tracked_files
 from regatta.pipeline import reproduction
 from regatta_lib.base import ContractError, paths, read_manifest
-from regatta_lib.present import report
+from regatta_lib.report import document as report
 from regatta_lib.reproduce import PINS
 
 TOP = "regatta-1.0.0"

@@ -16,7 +16,7 @@ from regatta_lib.base import ContractError, paths
 from regatta_lib.instruments import read_mapping, reading
 from regatta_lib.measures import VERDICTS
 from regatta_lib.models import transcripts
-from regatta_lib.present import report
+from regatta_lib.report import document as report
 from regatta_lib.stats import Bootstrap, resampling
 from regatta_lib.studies import Role, canary_table, pilot, runs, store, verdict_table
 

@@ -72,3 +72,8 @@ def test_the_probes_are_consistent_with_one_expert(claims):
     assert found["tables"].to_dict() == {"study's judge": 54, "second judge": 8}
     assert (found["shared"] == 8).all()
     assert found.loc["second judge", "lowest_agreement"] == found.loc["second judge", "highest_agreement"] == 0.775
+
+
+def test_a_table_without_a_kappa_is_nan_and_no_error():
+    values = reconstruction.leave_one_out((1, 1, 0, 0), (0, 1, 2, 3))
+    assert values[0] == 0 and np.isnan(values[1])

@@ -14,7 +14,7 @@ from ruamel.yaml import YAML
 from regatta_lib.base import ContractError, csv_text, paths, read_params
 from regatta_lib.instruments import INDEX
 from regatta_lib.measures import SUITES
-from regatta_lib.present import report
+from regatta_lib.report import document as report
 from regatta_lib.reproduce import published
 from regatta_lib.stats import consistency
 

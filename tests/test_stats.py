@@ -104,3 +104,10 @@ def test_exact_distribution_inverts_a_binomial():
     quantile = resampling.exact_distribution(outcomes, scipy_stats.binom.pmf(outcomes, 25, 0.28))
     for q in (0.025, 0.5, 0.975):
         assert quantile(q) == scipy_stats.binom.ppf(q, 25, 0.28)
+
+
+def test_sums_over_strata_are_those_of_each_stratum_added_up():
+    strata = [np.array([[1], [2]]), np.array([[10], [20], [30]])]
+    rng = resampling.seeded(1, "strata")
+    expected = sum(resampling.resampled_sums(rng, values, 50) for values in strata)
+    assert (resampling.stratified_sums(resampling.seeded(1, "strata"), strata, 50) == expected).all()

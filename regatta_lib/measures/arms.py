@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from regatta_lib.measures.scores import suite_parts, targets
-from regatta_lib.stats import adjusted_p, exact_interval, exact_mcnemar, percentile_interval, resampled_sums
+from regatta_lib.stats import adjusted_p, exact_interval, exact_mcnemar, percentile_interval, stratified_sums
 
 
 def arm_pairs(verdicts: pd.DataFrame, first: str, second: str, draw: int = 1) -> pd.DataFrame:
@@ -82,7 +82,7 @@ def overall_effect(pairs: pd.DataFrame, rng: np.random.Generator, resamples: int
         return {"suites": 0, "pairs": 0, "unresolved": len(pairs), "effect": np.nan, "low": np.nan, "high": np.nan}
     sums = known.assign(difference=(known["first"] - known["second"]).astype(float), n=1.0)
     sums = sums.groupby(["cell", "suite_id"])[["difference", "n"]].sum()
-    draws = sum(resampled_sums(rng, cell.to_numpy(), resamples) for _, cell in sums.groupby("cell", sort=True))
+    draws = stratified_sums(rng, (cell.to_numpy() for _, cell in sums.groupby("cell", sort=True)), resamples)
     low, high = percentile_interval(draws[:, 0] / draws[:, 1], level)
     return {
         "suites": len(sums),

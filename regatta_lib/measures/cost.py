@@ -5,11 +5,12 @@ never detected takes all of them. The release records s for faults and not for c
 """
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from regatta_lib.base import STAGES
 from regatta_lib.measures.scores import suite_parts, targets
-from regatta_lib.stats import percentile_interval, resampled_sums, spearman
+from regatta_lib.stats import Floats, percentile_interval, spearman, stratified_sums
 
 SCANNED = ("coverage", "design", "execution")
 
@@ -121,7 +122,7 @@ def calls_by_detected(
         values = sorted(detected.unique())
         chosen = np.stack([detected == value for value in values], axis=1)
         parts = np.concatenate([chosen, chosen * calls.to_numpy()[:, None]], axis=1)
-        sums = sum(resampled_sums(rng, parts[part], resamples) for part in _strata(costs))
+        sums = stratified_sums(rng, (parts[part] for part in _strata(costs)), resamples)
         drawn, total = np.split(sums, 2, axis=1)
         positions = table.loc[table["judge"] == stage, "position"]
         for place, value in enumerate(values):
@@ -144,10 +145,10 @@ def calls_by_detected(
     return pd.DataFrame(rows)
 
 
-def _strata(costs: pd.DataFrame) -> list[np.ndarray]:
+def _strata(costs: pd.DataFrame) -> list[npt.NDArray[np.intp]]:
     """The rows of each generator and cell, within which suites are resampled."""
     indices = costs.groupby(["generator", "cell"], sort=True).indices
-    return [rows for _, rows in sorted(indices.items())]
+    return [np.asarray(rows) for _, rows in sorted(indices.items())]
 
 
 def fall_with_quality(
@@ -167,7 +168,7 @@ def fall_with_quality(
             y = joined[stage].astype(float)
             x = x.astype(float)
             parts = np.stack([np.ones(len(x)), x, y, x * x, x * y], axis=1)
-            draws = sum(resampled_sums(rng, parts[part], resamples) for part in _strata(joined))
+            draws = stratified_sums(rng, (parts[part] for part in _strata(joined)), resamples)
             low, high = percentile_interval(slope(draws), level)
             rows.append(
                 {
@@ -183,7 +184,8 @@ def fall_with_quality(
     return pd.DataFrame(rows)
 
 
-def slope(sums: np.ndarray) -> np.ndarray:
+def slope(sums: Floats) -> Floats:
     """Least-squares slope from the sums n, Σx, Σy, Σx², Σxy along the last axis."""
     n, x, y, xx, xy = np.moveaxis(np.asarray(sums), -1, 0)
-    return (n * xy - x * y) / (n * xx - x * x)
+    slopes: Floats = (n * xy - x * y) / (n * xx - x * x)
+    return slopes

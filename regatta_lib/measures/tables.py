@@ -44,7 +44,7 @@ def table3(pairs: pd.DataFrame, resampled: Counts, level: float) -> pd.DataFrame
         counts = {name: int(values.sum()) for name, values in stage_counts(part).items()}
         n, design, execution = sum(counts.values()), counts["n11"] + counts["n10"], counts["n11"] + counts["n01"]
         agreement = (counts["n11"] + counts["n00"]) / n
-        low, high = percentile_interval(margin(**resampled[generator]).mean(axis=1), level)
+        low, high = percentile_interval(margin(**resampled[str(generator)]).mean(axis=1), level)
         rows.append(
             {
                 "generator": generator,
@@ -82,8 +82,8 @@ def stage_difference(pairs: pd.DataFrame, resampled: Counts, level: float) -> pd
     rows = []
     for generator, part in pairs.groupby("generator"):
         ordered = part.sort_values(["cell", "suite_id", "fault_id"])
-        counts = resampled[generator]
-        gain, size = counts["n10"] - counts["n01"], sum(counts.values())
+        counts = resampled[str(generator)]
+        gain, size = counts["n10"] - counts["n01"], np.sum(list(counts.values()), axis=0)
         categories = ordered.drop_duplicates("fault_id")["category"].to_numpy()
         for category in [*sorted(FAULT_CATEGORIES), "pooled"]:
             chosen = np.full(len(categories), True) if category == "pooled" else categories == category
@@ -152,7 +152,7 @@ def latex(table: pd.DataFrame) -> str:
     formats = {column: f"{{:.{3 if column in thousandths else 2}f}}" for column in table.select_dtypes("float")}
     alignment = "".join("r" if pd.api.types.is_numeric_dtype(table[column]) else "l" for column in table)
     shown = in_reading_order(table).to_dict("records")
-    body = [[formats.get(column, "{}").format(value) for column, value in row.items()] for row in shown]
-    lines = [" & ".join(cells) + r" \\" for cells in ([HEADINGS[column] for column in table], *body)]
+    body = [[formats.get(str(column), "{}").format(value) for column, value in row.items()] for row in shown]
+    lines = [" & ".join(cells) + r" \\" for cells in ([HEADINGS[str(column)] for column in table], *body)]
     rules = [rf"\begin{{tabular}}{{{alignment}}}", r"\toprule", lines[0], r"\midrule", *lines[1:], r"\bottomrule"]
     return "\n".join([*rules, r"\end{tabular}", ""])

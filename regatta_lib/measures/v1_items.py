@@ -1,5 +1,6 @@
 """V1 in full: how hard each requirement is to cover, with uncertainty, and by area (§V-B)."""
 
+from collections.abc import Callable
 from typing import Literal
 
 import numpy as np
@@ -8,7 +9,7 @@ from pydantic.dataclasses import dataclass
 
 from regatta_lib.base import Contract, ContractError, ItemId
 from regatta_lib.measures.scores import suite_parts, targets
-from regatta_lib.stats import exact_interval, percentile_interval, resampled_sums
+from regatta_lib.stats import Floats, exact_interval, percentile_interval, resampled_sums
 
 
 def item_difficulty(verdicts: pd.DataFrame, index: pd.DataFrame) -> pd.DataFrame:
@@ -87,7 +88,7 @@ def coverage_matrix(verdicts: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-SUMMARIES = {
+SUMMARIES: dict[str, Callable[[Floats], Floats]] = {
     "mean": lambda shares: shares.mean(axis=-1),
     "median": lambda shares: np.median(shares, axis=-1),
     "sd": lambda shares: shares.std(axis=-1, ddof=1),
@@ -108,21 +109,21 @@ def difficulty_summary(
     biased upwards by sampling noise.
     """
     matrix = coverage_matrix(verdicts)
-    replicates = {}
+    replicates: dict[str, Floats] = {}
     for cell, part in matrix.groupby("cell", sort=True):
         values = part[items.loc[items["cell"] == cell, "item"]].to_numpy()
         known = ~np.isnan(values)
         sums = resampled_sums(rng, np.concatenate([np.nan_to_num(values), known], axis=1), resamples)
         covered, suites = np.split(sums, 2, axis=1)
-        replicates[cell] = covered / suites
+        replicates[str(cell)] = covered / suites
     everything = np.concatenate([replicates[cell] for cell in sorted(replicates)], axis=1)
     ordered = items.sort_values(["cell", "item"])
-    rows = [
+    rows: list[tuple[str, float | Floats, Floats, int]] = [
         (name, statistic(ordered["share"].to_numpy()), statistic(everything), len(ordered))
         for name, statistic in SUMMARIES.items()
     ]
     for cell, part in ordered.groupby("cell", sort=True):
-        rows.append((f"mean of {cell}", part["share"].mean(), replicates[cell].mean(axis=1), len(part)))
+        rows.append((f"mean of {cell}", part["share"].mean(), replicates[str(cell)].mean(axis=1), len(part)))
     return pd.DataFrame(
         [
             {"statistic": name, "value": float(value), **dict(zip(("low", "high"), interval, strict=True)), "items": count}
@@ -146,7 +147,7 @@ def area_test(items: pd.DataFrame) -> pd.DataFrame:
     groups = flagged.groupby("group").agg(**columns, mean_share=("share", "mean")).reset_index()
     named, core = (flagged[flagged["group"].isin(chosen)] for chosen in (PAPER_AREAS, (CORE,)))
     table = [[int(part["never"].sum()), int((~part["never"]).sum())] for part in (named, core)]
-    result = fisher_exact(table)
+    result = fisher_exact(np.array(table))
     comparison = {
         "group": f"{' + '.join(PAPER_AREAS)} against {CORE}",
         "items": len(named) + len(core),

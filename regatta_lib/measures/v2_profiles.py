@@ -60,9 +60,8 @@ def stability(pairs: pd.DataFrame, rng: np.random.Generator, resamples: int) -> 
         top = (first > second) & (second > third)
         pair = np.minimum.reduce([first, second, third]) > np.maximum.reduce(bottom)
         held[generator] = (part["suite_id"].nunique(), top, pair)
-    rows = [(generator, *values) for generator, values in held.items()]
-    every = [np.logical_and.reduce([row[position] for row in rows]) for position in (2, 3)]
-    rows.append(("all", pairs["suite_id"].nunique(), *every))
+    tops, bottoms = (np.logical_and.reduce([values[place] for values in held.values()]) for place in (1, 2))
+    held["all"] = (pairs["suite_id"].nunique(), tops, bottoms)
     return pd.DataFrame(
         [
             {
@@ -72,7 +71,7 @@ def stability(pairs: pd.DataFrame, rng: np.random.Generator, resamples: int) -> 
                 "bottom_pair": float(pair.mean()),
                 "both": float((top & pair).mean()),
             }
-            for generator, suites, top, pair in rows
+            for generator, (suites, top, pair) in held.items()
         ]
     )
 
@@ -100,7 +99,7 @@ def flips_to_fail(table: pd.DataFrame) -> pd.DataFrame:
         if part["n"].nunique() != 1:
             raise ContractError(f"{generator}: categories have unequal numbers of verdicts, expected one number")
         detected = part.set_index("category")["detected"]
-        below = [order[1], order[2], detected[order[3:]].idxmax()]
+        below = [order[1], order[2], str(detected[order[3:]].idxmax())]
         for name, upper, lower in zip(("first", "second", "third"), order, below, strict=False):
             gap = int(detected[upper] - detected[lower])
             rows.append(

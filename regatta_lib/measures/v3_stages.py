@@ -1,12 +1,15 @@
 """V3 in full: do the stages agree more than chance and less than repeated executions do? (§V-D, Table III extended)"""
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from regatta_lib.base import STAGES, ContractError
 from regatta_lib.measures.scores import suite_parts, targets
 from regatta_lib.stats import (
     Bootstrap,
+    Floats,
+    Numbers,
     adjusted_p,
     basic_interval,
     bca_interval,
@@ -15,12 +18,13 @@ from regatta_lib.stats import (
     percentile_interval,
     resampled_sums,
     seeded,
+    stratified_sums,
 )
 
 OUTCOMES = ("n11", "n10", "n01", "n00")
 
 
-def margin(n11: np.ndarray, n10: np.ndarray, n01: np.ndarray, n00: np.ndarray) -> np.ndarray:
+def margin(n11: Numbers, n10: Numbers, n01: Numbers, n00: Numbers) -> Floats:
     """V3: agreement minus chance, chance = p_d p_e + (1 − p_d)(1 − p_e), for arrays of 2×2 counts of any one shape.
 
     Computed as 2 (n11 n00 − n10 n01) / n², to which the difference reduces: twice the covariance of the two verdicts.
@@ -28,10 +32,11 @@ def margin(n11: np.ndarray, n10: np.ndarray, n01: np.ndarray, n00: np.ndarray) -
     """
     total = np.asarray(n11 + n10 + n01 + n00, dtype=float)
     with np.errstate(invalid="ignore"):
-        return 2 * (n11 * n00 - n10 * n01) / (total * total)
+        excess: Floats = 2 * (n11 * n00 - n10 * n01) / (total * total)
+    return excess
 
 
-def stage_counts(pairs: pd.DataFrame) -> dict[str, np.ndarray]:
+def stage_counts(pairs: pd.DataFrame) -> dict[str, npt.NDArray[np.int64]]:
     """Indicators of the four outcomes of each pair, as integer arrays: both stages detect (n11), design only (n10), …
 
     A pair with a missing verdict is in none of the four.
@@ -46,7 +51,7 @@ def stage_counts(pairs: pd.DataFrame) -> dict[str, np.ndarray]:
     }
 
 
-def bootstrap_counts(pairs: pd.DataFrame, rng: np.random.Generator, resamples: int) -> dict[str, np.ndarray]:
+def bootstrap_counts(pairs: pd.DataFrame, rng: np.random.Generator, resamples: int) -> dict[str, Floats]:
     """2×2 counts per fault under a cluster bootstrap that resamples suites within their cell.
 
     The suite is the independent unit: its five faults are drawn together. Returns arrays of shape (resamples, faults),
@@ -69,7 +74,7 @@ def per_fault_margin(pairs: pd.DataFrame) -> float:
     return float(margin(*(counts[name].to_numpy() for name in OUTCOMES)).mean())
 
 
-Counts = dict[str, dict[str, np.ndarray]]
+Counts = dict[str, dict[str, Floats]]
 
 
 def resampled_counts(pairs: pd.DataFrame, bootstrap: Bootstrap) -> Counts:
@@ -78,7 +83,7 @@ def resampled_counts(pairs: pd.DataFrame, bootstrap: Bootstrap) -> Counts:
     The intervals of Table III and Figure 2 come from the same resamples.
     """
     return {
-        generator: bootstrap_counts(part, seeded(bootstrap.seed, f"table3/{generator}"), bootstrap.resamples)
+        str(generator): bootstrap_counts(part, seeded(bootstrap.seed, f"table3/{generator}"), bootstrap.resamples)
         for generator, part in pairs.groupby("generator")
     }
 
@@ -107,8 +112,8 @@ def table3_extended(pairs: pd.DataFrame, bootstrap: Bootstrap, permutations: int
         counts = {name: int(values.sum()) for name, values in stage_counts(part).items()}
         n11, n10, n01, n00 = (counts[name] for name in OUTCOMES)
         n, agreement = sum(counts.values()), (n11 + n00) / sum(counts.values())
-        estimate, pooled = per_fault_margin(part), float(margin(n11, n10, n01, n00))
-        draws = margin(**resampled[generator]).mean(axis=1)
+        estimate, pooled = per_fault_margin(part), float(margin(*map(np.asarray, counts.values())))
+        draws = margin(**resampled[str(generator)]).mean(axis=1)
         defined = draws[~np.isnan(draws)]
         low, high = map(float, percentile_interval(defined, bootstrap.level))
         basic_low, basic_high = basic_interval(defined, estimate, bootstrap.level)
@@ -160,7 +165,7 @@ def expected_shrinkage(pairs: pd.DataFrame) -> float:
     return float((margin(*(counts[name].to_numpy() for name in OUTCOMES)) / counts.sum(axis=1).to_numpy()).mean())
 
 
-def leave_one_out(pairs: pd.DataFrame) -> list[np.ndarray]:
+def leave_one_out(pairs: pd.DataFrame) -> list[Floats]:
     """The per-fault margin with each suite left out in turn, one array per cell: the jackknife of the BCa interval."""
     counts, values = fault_counts(pairs), []
     for _, cell in pairs.sort_values(["cell", "suite_id", "fault_id"]).groupby("cell", sort=True):
@@ -173,7 +178,7 @@ def leave_one_out(pairs: pd.DataFrame) -> list[np.ndarray]:
     return values
 
 
-def permuted_margins(pairs: pd.DataFrame, rng: np.random.Generator, permutations: int) -> np.ndarray:
+def permuted_margins(pairs: pd.DataFrame, rng: np.random.Generator, permutations: int) -> Floats:
     """The per-fault margin when each suite's execution verdicts are given to another suite of its cell, at random.
 
     The five verdicts of a suite stay together and every fault keeps both its rates, so only the pairing is broken: the
@@ -183,15 +188,16 @@ def permuted_margins(pairs: pd.DataFrame, rng: np.random.Generator, permutations
     margins = []
     for _, cell in pairs.sort_values(["cell", "suite_id", "fault_id"]).groupby("cell", sort=True):
         suites = cell["suite_id"].nunique()
-        design, execution = (cell[stage].to_numpy(dtype=float, na_value=np.nan) for stage in ("design", "execution"))
-        design, execution = design.reshape(suites, -1), execution.reshape(suites, -1)
+        verdicts = (cell[stage].to_numpy(dtype=float, na_value=np.nan) for stage in ("design", "execution"))
+        design, execution = (values.reshape(suites, -1) for values in verdicts)
         shuffled = execution[rng.permuted(np.tile(np.arange(suites), (permutations, 1)), axis=1)]
         known = ~np.isnan(shuffled) & ~np.isnan(design)
         d, e = np.where(known, design, 0), np.where(known, shuffled, 0)
         n = known.sum(axis=1)
         both, first, second = (d * e).sum(axis=1), d.sum(axis=1), e.sum(axis=1)
         margins.append(margin(both, first - both, second - both, n - first - second + both))
-    return np.concatenate(margins, axis=1).mean(axis=1)
+    means: Floats = np.concatenate(margins, axis=1).mean(axis=1)
+    return means
 
 
 def interval_schemes(pairs: pd.DataFrame, bootstrap: Bootstrap) -> pd.DataFrame:
@@ -227,9 +233,7 @@ def interval_schemes(pairs: pd.DataFrame, bootstrap: Bootstrap) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def counts_by_scheme(
-    pairs: pd.DataFrame, strata: list[str], rng: np.random.Generator, resamples: int
-) -> dict[str, np.ndarray]:
+def counts_by_scheme(pairs: pd.DataFrame, strata: list[str], rng: np.random.Generator, resamples: int) -> dict[str, Floats]:
     """2×2 counts per fault (resamples × faults) when suites are drawn within the given strata."""
     faults = pd.Index(sorted(pairs["fault_id"].unique()))
     counts = np.zeros((resamples, len(faults), len(OUTCOMES)))
@@ -252,7 +256,7 @@ def mcnemar_family(pairs: pd.DataFrame, family: dict[str, int], correction: str)
     """
     keys = {"fault": ["fault_id"], "generator_category": ["generator", "category"]}
     counted = pairs.assign(**stage_counts(pairs))
-    rows = []
+    rows: list[dict[str, object]] = []
     for kind, size in family.items():
         before = len(rows)
         for key, part in counted.groupby(keys[kind], sort=True):
@@ -306,11 +310,11 @@ def repeated_execution(verdicts: pd.DataFrame, bootstrap: Bootstrap) -> pd.DataF
         p_d, p_e = complete["design"].mean(), complete["draw1"].mean()
         chance = p_d * p_e + (1 - p_d) * (1 - p_e)
         sums = complete.assign(excess=retest - stage, n=1).groupby(["cell", "suite_id"])[["excess", "n"]].sum()
-        low, high = np.nan, np.nan
+        low, high = np.array(np.nan), np.array(np.nan)
         if n:
             rng = seeded(bootstrap.seed, f"repeated_execution/{generator}")
-            cells = [cell.to_numpy() for _, cell in sums.groupby("cell", sort=True)]
-            draws = sum(resampled_sums(rng, cell, bootstrap.resamples) for cell in cells)
+            strata = (cell.to_numpy() for _, cell in sums.groupby("cell", sort=True))
+            draws = stratified_sums(rng, strata, bootstrap.resamples)
             low, high = percentile_interval(draws[:, 0] / draws[:, 1], bootstrap.level)
         rows.append(
             {

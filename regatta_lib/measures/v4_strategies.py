@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 
 from regatta_lib.base import MEASURES, ContractError
-from regatta_lib.stats import Bootstrap, adjusted_p, monte_carlo_p, percentile_interval, rescaled_weights, seeded
+from regatta_lib.stats import Bootstrap, Floats, adjusted_p, monte_carlo_p, percentile_interval, rescaled_weights, seeded
 
 
 def strategy_range(scores: pd.DataFrame) -> pd.DataFrame:
@@ -62,7 +62,7 @@ def separation(scores: pd.DataFrame, bootstrap: Bootstrap, permutations: int, co
     return table.assign(p_adjusted=adjusted_p(table["p"], size, correction), family=size)
 
 
-def block_values(scores: pd.DataFrame, measure: str) -> np.ndarray:
+def block_values(scores: pd.DataFrame, measure: str) -> Floats:
     """The measure as an array (cells, replications, strategies). Raises ContractError unless each is there once."""
     wide = scores.pivot(index=["cell", "replication"], columns="strategy", values=measure).sort_index()
     cells, replications = scores["cell"].nunique(), scores["replication"].nunique()
@@ -71,14 +71,15 @@ def block_values(scores: pd.DataFrame, measure: str) -> np.ndarray:
     return wide.to_numpy(dtype=float).reshape(cells, replications, -1)
 
 
-def permuted_ranges(blocks: np.ndarray, rng: np.random.Generator, permutations: int) -> np.ndarray:
+def permuted_ranges(blocks: Floats, rng: np.random.Generator, permutations: int) -> Floats:
     """Ranges of strategy means after exchanging the strategies' labels within each block (a row), independently."""
     shuffled = rng.permuted(np.broadcast_to(blocks, (permutations, *blocks.shape)), axis=-1)
     means = shuffled.mean(axis=1)
-    return means.max(axis=1) - means.min(axis=1)
+    ranges: Floats = means.max(axis=1) - means.min(axis=1)
+    return ranges
 
 
-def bootstrap_ranges(cells: list[np.ndarray], rng: np.random.Generator, resamples: int) -> np.ndarray:
+def bootstrap_ranges(cells: list[Floats], rng: np.random.Generator, resamples: int) -> Floats:
     """Ranges of strategy means when the replications of each cell and strategy are resampled (rescaled bootstrap).
 
     ``cells`` holds an array (replications, strategies) for each cell. A cell with one replication cannot vary.
@@ -92,7 +93,8 @@ def bootstrap_ranges(cells: list[np.ndarray], rng: np.random.Generator, resample
         weights = rescaled_weights(rng, replications, resamples * strategies).reshape(resamples, strategies, replications)
         sums = sums + np.einsum("bsr,rs->bs", weights, values)
     means = np.broadcast_to(sums, (resamples, cells[0].shape[1])) / sum(len(values) for values in cells)
-    return means.max(axis=1) - means.min(axis=1)
+    ranges: Floats = means.max(axis=1) - means.min(axis=1)
+    return ranges
 
 
 def ceiling(scores: pd.DataFrame) -> pd.DataFrame:

@@ -5,6 +5,8 @@ from regatta_lib.stats.consistency import CELLS, CLAIMS, check, parse, readings,
 from regatta_lib.stats.reconstruction import adjudication, probes
 from regatta_lib.stats.resampling import (
     Bootstrap,
+    Floats,
+    Numbers,
     adjusted_p,
     basic_interval,
     bca_interval,
@@ -17,11 +19,12 @@ from regatta_lib.stats.resampling import (
     rescaled_weights,
     seeded,
     spearman,
+    stratified_sums,
 )
 
 __all__ = [
-    "CELLS", "CLAIMS", "Bootstrap", "adjudication", "adjusted_p", "basic_interval", "bca_interval", "check", "cohen_kappa",
-    "compare_judges", "exact_interval", "exact_mcnemar", "kendall_tau", "monte_carlo_p", "parse", "percent_agreement",
-    "percentile_interval", "probes", "rater_agreement", "readings", "resampled_sums", "rescaled_weights", "seeded",
-    "spearman", "stage_coefficients", "tables_with_kappa"
+    "CELLS", "CLAIMS", "Bootstrap", "Floats", "Numbers", "adjudication", "adjusted_p", "basic_interval", "bca_interval",
+    "check", "cohen_kappa", "compare_judges", "exact_interval", "exact_mcnemar", "kendall_tau", "monte_carlo_p", "parse",
+    "percent_agreement", "percentile_interval", "probes", "rater_agreement", "readings", "resampled_sums",
+    "rescaled_weights", "seeded", "spearman", "stage_coefficients", "stratified_sums", "tables_with_kappa"
 ]  # fmt: skip

@@ -4,17 +4,20 @@ The coefficients work on arrays of contingency tables of shape (…, k, k), firs
 an estimate and ten thousand resamples. An undefined coefficient is NaN; ``agreement`` says why.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
-from regatta_lib.stats.resampling import percentile_interval, resampled_sums
+from regatta_lib.stats.resampling import Floats, Numbers, percentile_interval, resampled_sums
 
 WEIGHTS = ("linear", "quadratic")
 
 
-def contingency(first: Sequence, second: Sequence, labels: Sequence) -> tuple[np.ndarray, int]:
+def contingency(
+    first: Collection[object], second: Collection[object], labels: Sequence[object]
+) -> tuple[npt.NDArray[np.int64], int]:
     """Cross-tabulate two raters over the declared labels. Returns the k × k table and the number of unresolved pairs.
 
     A pair is unresolved if either rating is missing. Raises ValueError for lists of unequal length, repeated labels, or
@@ -36,29 +39,30 @@ def contingency(first: Sequence, second: Sequence, labels: Sequence) -> tuple[np
     return table, len(ratings) - len(known)
 
 
-def _shares(table: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _shares(table: Numbers) -> tuple[Floats, Floats, Floats]:
     """Cell shares and both margins; NaN for an empty table."""
     table = np.asarray(table, dtype=float)
     if table.ndim < 2 or table.shape[-1] != table.shape[-2]:
         raise ValueError(f"table of shape {table.shape}, expected (…, k, k)")
     total = table.sum(axis=(-2, -1), keepdims=True)
-    shares = table / np.where(total == 0, np.nan, total)
+    shares: Floats = table / np.where(total == 0, np.nan, total)
     return shares, shares.sum(axis=-1), shares.sum(axis=-2)
 
 
-def _same_label(table: np.ndarray) -> np.ndarray:
+def _same_label(table: Numbers) -> npt.NDArray[np.bool_]:
     """Whether both raters use one and the same label throughout: one cell of the diagonal holds all pairs."""
     table = np.asarray(table)
-    return np.diagonal(table, axis1=-2, axis2=-1).max(axis=-1) == table.sum(axis=(-2, -1))
+    same: npt.NDArray[np.bool_] = np.diagonal(table, axis1=-2, axis2=-1).max(axis=-1) == table.sum(axis=(-2, -1))
+    return same
 
 
-def percent_agreement(table: np.ndarray) -> np.ndarray:
+def percent_agreement(table: Numbers) -> Floats:
     """p_o, the share of pairs with equal ratings."""
-    shares, _, _ = _shares(table)
-    return np.trace(shares, axis1=-2, axis2=-1)
+    agreed: Floats = np.trace(_shares(table)[0], axis1=-2, axis2=-1)
+    return agreed
 
 
-def weighted_kappa(table: np.ndarray, labels: Sequence[float], weights: str) -> np.ndarray:
+def weighted_kappa(table: Numbers, labels: Sequence[float], weights: str) -> Floats:
     """Weighted κ = 1 − Σ v p / Σ v e (Cohen 1968) with v = |i − j| (linear) or (i − j)² (quadratic) of the label values.
 
     ``e`` is the product of the margins. Labels must be numbers in scale order: a weight between unordered words means
@@ -73,34 +77,37 @@ def weighted_kappa(table: np.ndarray, labels: Sequence[float], weights: str) -> 
     shares, rows, columns = _shares(table)
     observed = (distance * shares).sum(axis=(-2, -1))
     expected = (distance * rows[..., :, None] * columns[..., None, :]).sum(axis=(-2, -1))
-    return 1 - observed / np.where(_same_label(table), np.nan, expected)
+    kappa: Floats = 1 - observed / np.where(_same_label(table), np.nan, expected)
+    return kappa
 
 
-def cohen_kappa(table: np.ndarray) -> np.ndarray:
+def cohen_kappa(table: Numbers) -> Floats:
     """Cohen's κ = (p_o − p_e) / (1 − p_e), p_e = Σ of the products of margins (Cohen 1960).
 
     NaN where both raters use one and the same label throughout (p_e = 1). 0 by construction where one rater is constant.
     """
     shares, rows, columns = _shares(table)
     observed, expected = np.trace(shares, axis1=-2, axis2=-1), (rows * columns).sum(axis=-1)
-    return (observed - expected) / np.where(_same_label(table), np.nan, 1 - expected)
+    kappa: Floats = (observed - expected) / np.where(_same_label(table), np.nan, 1 - expected)
+    return kappa
 
 
-def gwet_ac1(table: np.ndarray) -> np.ndarray:
+def gwet_ac1(table: Numbers) -> Floats:
     """Gwet's AC1 (2008): chance p_e = Σ π_k (1 − π_k) / (k − 1), π_k the mean of both raters' shares. Always defined."""
     shares, rows, columns = _shares(table)
     mean = (rows + columns) / 2
     expected = (mean * (1 - mean)).sum(axis=-1) / (shares.shape[-1] - 1)
-    return (np.trace(shares, axis1=-2, axis2=-1) - expected) / (1 - expected)
+    ac1: Floats = (np.trace(shares, axis1=-2, axis2=-1) - expected) / (1 - expected)
+    return ac1
 
 
-def pabak(table: np.ndarray) -> np.ndarray:
+def pabak(table: Numbers) -> Floats:
     """Prevalence- and bias-adjusted κ: (k p_o − 1) / (k − 1), which for two labels is 2 p_o − 1 (Byrt et al. 1993)."""
-    k = np.asarray(table).shape[-1]
+    k: int = np.asarray(table).shape[-1]
     return (k * percent_agreement(table) - 1) / (k - 1)
 
 
-def undefined_reason(table: np.ndarray) -> str:
+def undefined_reason(table: npt.NDArray[np.int64]) -> str:
     """Why κ of a table is undefined or 0 by construction; empty if neither."""
     if not table.sum():
         return "undefined: no pair with both ratings"
@@ -112,10 +119,10 @@ def undefined_reason(table: np.ndarray) -> str:
 
 
 def rater_agreement(
-    first: Sequence,
-    second: Sequence,
-    labels: Sequence,
-    clusters: Sequence,
+    first: Collection[object],
+    second: Collection[object],
+    labels: Sequence[float],
+    clusters: Collection[object],
     rng: np.random.Generator,
     resamples: int,
     level: float,
@@ -161,7 +168,9 @@ def rater_agreement(
     return row | cells
 
 
-def cluster_tables(first: Sequence, second: Sequence, labels: Sequence, clusters: Sequence) -> np.ndarray:
+def cluster_tables(
+    first: Collection[object], second: Collection[object], labels: Sequence[object], clusters: Collection[object]
+) -> npt.NDArray[np.int64]:
     """The contingency table of each cluster, shape (clusters, k, k), clusters in sorted order."""
     frame = pd.DataFrame({"first": list(first), "second": list(second), "cluster": list(clusters)}, dtype=object)
     return np.stack(
@@ -184,9 +193,11 @@ def compare_judges(
     for judge, part in merged.groupby("judge", sort=True):
         both = part[part["_merge"] == "both"]
         likert = judge == "specificity"
-        sides = [[None if pd.isna(value) else int(value) for value in both[f"value_{side}"]] for side in ("first", "second")]
+        one, other = (
+            [None if pd.isna(value) else int(value) for value in both[f"value_{side}"]] for side in ("first", "second")
+        )
         labels = (1, 2, 3, 4, 5) if likert else (0, 1)
-        row = rater_agreement(*sides, labels, both["suite_id"], rng, resamples, level, "quadratic" if likert else None)
+        row = rater_agreement(one, other, labels, both["suite_id"], rng, resamples, level, "quadratic" if likert else None)
         only = {
             f"{side}_only": int((part["_merge"] == name).sum())
             for side, name in (("first", "left_only"), ("second", "right_only"))
@@ -199,6 +210,7 @@ def stage_coefficients(pairs: pd.DataFrame, rng: np.random.Generator, resamples:
     """The two stages as two raters, per generator: what V3's agreement looks like under every coefficient."""
     rows = []
     for generator, part in pairs.groupby("generator", sort=True):
-        sides = [[None if pd.isna(v) else int(v) for v in part[stage]] for stage in ("design", "execution")]
-        rows.append({"generator": generator, **rater_agreement(*sides, (0, 1), part["suite_id"], rng, resamples, level)})
+        design, execution = ([None if pd.isna(v) else int(v) for v in part[stage]] for stage in ("design", "execution"))
+        row = rater_agreement(design, execution, (0, 1), part["suite_id"], rng, resamples, level)
+        rows.append({"generator": generator, **row})
     return pd.DataFrame(rows)

@@ -141,25 +141,25 @@ def check(claims: pd.DataFrame) -> pd.DataFrame:
     ``inconsistent``; ``not testable`` (no n, or not a ratio of counts).
     """
     rows = []
-    for claim in claims.itertuples(index=False):
-        row = {"verdict": "not testable", "counts": None, "witness": "", "power": None}
-        if claim.kind == "sum":
-            terms = [int(term) for term in claim.printed.split("+")]
+    for claim in claims.to_dict("records"):
+        row: dict[str, object] = {"verdict": "not testable", "counts": None, "witness": "", "power": None}
+        if claim["kind"] == "sum":
+            terms = [int(term) for term in claim["printed"].split("+")]
             row |= {
-                "verdict": "consistent" if sum(terms) == claim.n else "inconsistent",
-                "counts": int(sum(terms) == claim.n),
+                "verdict": "consistent" if sum(terms) == claim["n"] else "inconsistent",
+                "counts": int(sum(terms) == claim["n"]),
                 "witness": f"sum = {sum(terms)}",
             }
-        elif claim.kind == "chance":
-            found = chance_witnesses(parse(claim.printed), int(claim.n))
+        elif claim["kind"] == "chance":
+            found = chance_witnesses(parse(claim["printed"]), int(claim["n"]))
             row |= {
                 "verdict": "consistent" if found else "inconsistent",
                 "counts": len(found),
                 "witness": "pairs of marginal counts" if found else "",
             }
-        elif claim.kind != "untestable":
-            row |= ratio_row(parse(claim.printed), int(claim.n), claim.kind)
-        rows.append(claim._asdict() | row)
+        elif claim["kind"] != "untestable":
+            row |= ratio_row(parse(claim["printed"]), int(claim["n"]), claim["kind"])
+        rows.append(claim | row)
     return pd.DataFrame(rows).astype({"n": "Int64", "counts": "Int64"})
 
 
@@ -191,6 +191,7 @@ def readings(printed: str, pairs: int, repetitions: range, missing: range) -> pd
     of reading, n, counts, possible.
     """
     target = parse(printed)
+    tried: list[tuple[str, int | None, int | None, int]]
     tried = [(f"{r} executions of each pair", r, None, r * pairs) for r in repetitions]
     tried += [(f"{m} pairs without a verdict", None, m, pairs - m) for m in missing]
     table = pd.DataFrame(tried, columns=["reading", "executions", "missing", "n"])

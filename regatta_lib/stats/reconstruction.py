@@ -1,11 +1,14 @@
 """Which tables and which intervals agree with the printed judge agreement? Exact enumeration, no random numbers (§V-F)."""
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from regatta_lib.stats.agreement import cohen_kappa
 from regatta_lib.stats.consistency import CELLS, exact_kappa, parse, tables, tables_with_kappa
-from regatta_lib.stats.resampling import bca_shares, exact_distribution
+from regatta_lib.stats.resampling import Floats, bca_shares, exact_distribution
+
+Resamples = dict[str, tuple[npt.NDArray[np.int64], Floats, list[tuple[int, ...]]]]
 
 
 def kappa_intervals(cells: tuple[int, int, int, int], level: float) -> pd.DataFrame:
@@ -20,7 +23,7 @@ def kappa_intervals(cells: tuple[int, int, int, int], level: float) -> pd.DataFr
     from statsmodels.stats.inter_rater import cohens_kappa
 
     rows = []
-    estimate = float(exact_kappa(*cells))
+    estimate = float_kappa(*cells)
     for scheme, (resampled, probabilities, strata) in resamples(cells).items():
         kappas = cohen_kappa(resampled.reshape(-1, 2, 2))
         known = ~np.isnan(kappas)
@@ -40,22 +43,26 @@ def kappa_intervals(cells: tuple[int, int, int, int], level: float) -> pd.DataFr
             rows.append({"scheme": scheme, "method": method, "low": ends[0], "high": ends[1], "undefined": undefined})
     result = cohens_kappa(np.array(cells).reshape(2, 2))
     reach = norm.ppf((1 + level) / 2) * result.std_kappa
-    ends = {"low": float(result.kappa - reach), "high": float(result.kappa + reach)}
-    return pd.DataFrame([*rows, {"scheme": "large sample", "method": "normal", **ends, "undefined": 0.0}])
+    normal = {"low": float(result.kappa - reach), "high": float(result.kappa + reach)}
+    return pd.DataFrame([*rows, {"scheme": "large sample", "method": "normal", **normal, "undefined": 0.0}])
 
 
-def leave_one_out(cells: tuple[int, int, int, int], stratum: tuple[int, ...]) -> np.ndarray:
+def float_kappa(n11: int, n10: int, n01: int, n00: int) -> float:
+    """Cohen's κ of a 2×2 table, NaN where it is undefined."""
+    kappa = exact_kappa(n11, n10, n01, n00)
+    return float("nan") if kappa is None else float(kappa)
+
+
+def leave_one_out(cells: tuple[int, int, int, int], stratum: tuple[int, ...]) -> Floats:
     """κ with each pair of a stratum (positions in ``CELLS``) left out in turn."""
-    values = []
+    values: list[float] = []
     for position in stratum:
         left = [count - (place == position) for place, count in enumerate(cells)]
-        values += [float(exact_kappa(*left))] * cells[position] if cells[position] else []
+        values += [float_kappa(*left)] * cells[position] if cells[position] else []
     return np.array(values)
 
 
-def resamples(
-    cells: tuple[int, int, int, int],
-) -> dict[str, tuple[np.ndarray, np.ndarray, list[tuple[int, ...]]]]:
+def resamples(cells: tuple[int, int, int, int]) -> Resamples:
     """Every resample of a 2×2 table with its probability, by scheme.
 
     Values: outcomes (count, 4), probabilities (count,), and the strata as positions in ``CELLS``.
@@ -64,7 +71,7 @@ def resamples(
 
     n = sum(cells)
     outcomes = np.array([outcome for outcome in tables(n) if feasible(outcome, cells)])
-    schemes = {"pairs": (outcomes, multinomial(n, np.array(cells) / n).pmf(outcomes), [(0, 1, 2, 3)])}
+    schemes: Resamples = {"pairs": (outcomes, multinomial(n, np.array(cells) / n).pmf(outcomes), [(0, 1, 2, 3)])}
     for name, (yes, no) in {
         "pairs within the judge's verdict": ((0, 1), (2, 3)),
         "pairs within the adjudicator's verdict": ((0, 2), (1, 3)),
@@ -88,9 +95,9 @@ def matching_intervals(candidates: pd.DataFrame, low: str, high: str, level: flo
     """For each candidate table and scheme, the interval and whether both its ends round to the printed ones."""
     printed_low, printed_high = parse(low), parse(high)
     parts = []
-    for row in candidates.itertuples(index=False):
-        cells = (row.n11, row.n10, row.n01, row.n00)
-        found = kappa_intervals(cells, level).assign(**dict(zip(CELLS, cells, strict=True)), kappa=row.kappa)
+    for row in candidates.to_dict("records"):
+        cells = (row["n11"], row["n10"], row["n01"], row["n00"])
+        found = kappa_intervals(cells, level).assign(**dict(zip(CELLS, cells, strict=True)), kappa=row["kappa"])
         matches = [printed_low.fits(a) and printed_high.fits(b) for a, b in zip(found["low"], found["high"], strict=True)]
         parts.append(found.assign(matches=matches))
     return pd.concat(parts, ignore_index=True)[[*CELLS, "kappa", "scheme", "method", "low", "high", "undefined", "matches"]]

@@ -4,12 +4,18 @@ SciPy, statsmodels and pingouin are imported where they are used: together they 
 verification needs is counting.
 """
 
-from collections.abc import Callable, Sequence
+import operator
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import reduce
 
 import numpy as np
+import numpy.typing as npt
 
 from regatta_lib.base import sha256
+
+Floats = npt.NDArray[np.float64]
+Numbers = npt.NDArray[np.float64 | np.integer]
 
 
 @dataclass(frozen=True)
@@ -26,7 +32,7 @@ def seeded(seed: int, purpose: str) -> np.random.Generator:
     return np.random.default_rng([seed, int(sha256(purpose)[:16], 16)])
 
 
-def bootstrap_weights(rng: np.random.Generator, clusters: int, resamples: int) -> np.ndarray:
+def bootstrap_weights(rng: np.random.Generator, clusters: int, resamples: int) -> npt.NDArray[np.intp]:
     """How often each of ``clusters`` units is drawn in each resample: integers of shape (resamples, clusters).
 
     Resamples of sums need these weights alone: one matrix product instead of index arrays per statistic.
@@ -36,7 +42,7 @@ def bootstrap_weights(rng: np.random.Generator, clusters: int, resamples: int) -
     return np.bincount(cell.ravel(), minlength=resamples * clusters).reshape(resamples, clusters)
 
 
-def rescaled_weights(rng: np.random.Generator, clusters: int, resamples: int) -> np.ndarray:
+def rescaled_weights(rng: np.random.Generator, clusters: int, resamples: int) -> Floats:
     """Weights of the rescaled bootstrap of Rao and Wu (1988): n − 1 of n units are drawn, each counting n / (n − 1).
 
     With three units per stratum the plain bootstrap understates the variance of a mean by a third; this one doesn't.
@@ -45,10 +51,10 @@ def rescaled_weights(rng: np.random.Generator, clusters: int, resamples: int) ->
     if clusters < 2:
         raise ValueError(f"{clusters} unit in a stratum, expected at least 2: its variance cannot be estimated")
     drawn = rng.multinomial(clusters - 1, np.full(clusters, 1 / clusters), size=resamples)
-    return drawn * (clusters / (clusters - 1))
+    return drawn.astype(float) * (clusters / (clusters - 1))
 
 
-def resampled_sums(rng: np.random.Generator, values: np.ndarray, resamples: int, largest: int = 100_000) -> np.ndarray:
+def resampled_sums(rng: np.random.Generator, values: Numbers, resamples: int, largest: int = 100_000) -> Floats:
     """Bootstrap sums over units: the rows of ``values`` (units, columns) are drawn with replacement and added up.
 
     Returns floats of shape (resamples, columns). Weights are made in blocks of at most ``largest`` numbers, so memory
@@ -64,19 +70,24 @@ def resampled_sums(rng: np.random.Generator, values: np.ndarray, resamples: int,
     return np.concatenate(blocks)
 
 
-def percentile_interval(replicates: np.ndarray, level: float) -> tuple[np.ndarray, np.ndarray]:
+def stratified_sums(rng: np.random.Generator, strata: Iterable[Numbers], resamples: int) -> Floats:
+    """``resampled_sums`` within each stratum, added up over the strata."""
+    return reduce(operator.add, (resampled_sums(rng, values, resamples) for values in strata))
+
+
+def percentile_interval(replicates: Floats, level: float) -> tuple[Floats, Floats]:
     """Percentile bootstrap interval over the first axis: the (1 ± level)/2 quantiles of the replicates."""
     low, high = np.quantile(replicates, [(1 - level) / 2, (1 + level) / 2], axis=0)
     return low, high
 
 
-def basic_interval(replicates: np.ndarray, estimate: float, level: float) -> tuple[float, float]:
+def basic_interval(replicates: Floats, estimate: float, level: float) -> tuple[float, float]:
     """Basic bootstrap interval: the percentile interval reflected at the estimate, which removes a shift in location."""
     low, high = percentile_interval(replicates, level)
     return float(2 * estimate - high), float(2 * estimate - low)
 
 
-def bca_shares(below: float, jackknife: Sequence[np.ndarray], level: float) -> np.ndarray:
+def bca_shares(below: float, jackknife: Sequence[Floats], level: float) -> Floats:
     """The two quantiles that a bias-corrected and accelerated interval takes of the replicates (Efron 1987).
 
     ``below`` is the share of replicates under the estimate (half of those equal to it counted in). ``jackknife`` holds,
@@ -92,12 +103,11 @@ def bca_shares(below: float, jackknife: Sequence[np.ndarray], level: float) -> n
 
     bias, acceleration = distributions.norm.ppf(below), cubed / (6 * squared**1.5)
     ends = bias + distributions.norm.ppf([(1 - level) / 2, (1 + level) / 2])
-    return distributions.norm.cdf(bias + ends / (1 - acceleration * ends))
+    shares: Floats = distributions.norm.cdf(bias + ends / (1 - acceleration * ends))
+    return shares
 
 
-def bca_interval(
-    replicates: np.ndarray, estimate: float, jackknife: Sequence[np.ndarray], level: float
-) -> tuple[float, float]:
+def bca_interval(replicates: Floats, estimate: float, jackknife: Sequence[Floats], level: float) -> tuple[float, float]:
     """Bias-corrected and accelerated bootstrap interval, see ``bca_shares``; (NaN, NaN) where that is undefined."""
     close = np.isclose(replicates, estimate, rtol=0, atol=1e-12)
     below = ((replicates < estimate) & ~close).mean() + close.mean() / 2
@@ -108,7 +118,7 @@ def bca_interval(
     return float(low), float(high)
 
 
-def exact_interval(successes: np.ndarray, trials: np.ndarray, level: float) -> tuple[np.ndarray, np.ndarray]:
+def exact_interval(successes: Numbers, trials: Numbers, level: float) -> tuple[Floats, Floats]:
     """Clopper–Pearson interval of a proportion (element by element): its coverage is at least ``level``.
 
     NaN where there are no trials.
@@ -128,7 +138,7 @@ def exact_mcnemar(first_only: int, second_only: int) -> float:
     return float(distributions.binomtest(first_only, discordant, 0.5).pvalue) if discordant else 1.0
 
 
-def monte_carlo_p(observed: float, null: np.ndarray) -> float:
+def monte_carlo_p(observed: float, null: Floats) -> float:
     """One-sided Monte Carlo p-value (1 + #{null ≥ observed}) / (1 + draws), never 0.
 
     Values that differ only by rounding of floats count as equal.
@@ -136,21 +146,21 @@ def monte_carlo_p(observed: float, null: np.ndarray) -> float:
     return float((1 + (null >= observed - 1e-12).sum()) / (1 + len(null)))
 
 
-def kendall_tau(first: Sequence[float], second: Sequence[float]) -> float:
+def kendall_tau(first: npt.ArrayLike, second: npt.ArrayLike) -> float:
     """Kendall's τ_b of two rankings, ties allowed; NaN where one of them is constant."""
     from scipy import stats as distributions
 
-    return float(distributions.kendalltau(first, second, variant="b").statistic)
+    return float(distributions.kendalltau(np.asarray(first, float), np.asarray(second, float), variant="b").statistic)
 
 
-def spearman(first: Sequence[float], second: Sequence[float]) -> float:
+def spearman(first: npt.ArrayLike, second: npt.ArrayLike) -> float:
     """Spearman's rank correlation; NaN where one side is constant."""
     from scipy import stats as distributions
 
-    return float(distributions.spearmanr(first, second).statistic)
+    return float(distributions.spearmanr(np.asarray(first, float), np.asarray(second, float)).statistic)
 
 
-def adjusted_p(p_values: Sequence[float], family_size: int, method: str = "holm") -> np.ndarray:
+def adjusted_p(p_values: npt.ArrayLike, family_size: int, method: str = "holm") -> Floats:
     """Correct one declared family of p-values, once.
 
     Raises ValueError if the family does not have its declared size or holds a missing value: pingouin leaves missing
@@ -168,8 +178,8 @@ def adjusted_p(p_values: Sequence[float], family_size: int, method: str = "holm"
     return np.asarray(multicomp(values.tolist(), method=method)[1], dtype=float)
 
 
-def exact_distribution(outcomes: np.ndarray, probabilities: np.ndarray) -> Callable[[float], float]:
+def exact_distribution(outcomes: Floats, probabilities: Floats) -> Callable[[float], float]:
     """The inverse distribution function of a discrete variable: the least outcome with P(X ≤ x) ≥ q."""
     order = np.argsort(outcomes, kind="stable")
     cumulated = np.cumsum(probabilities[order])
-    return lambda q: float(outcomes[order][min(np.searchsorted(cumulated, q - 1e-12), len(order) - 1)])
+    return lambda q: float(outcomes[order][min(int(np.searchsorted(cumulated, q - 1e-12)), len(order) - 1)])

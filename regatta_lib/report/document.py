@@ -210,7 +210,7 @@ def derived(root: Path) -> dict[str, Number]:
     tables = {tuple(row[count] for count in ("n11", "n10", "n01", "n00")) for row in rows(root, rebuilt)}
     found = {
         "mcnemar/tests": (len(mcnemar), f"{tests}: rows"),
-        "mcnemar/line": (SIGNIFICANT, "regatta_lib/present/report.py: SIGNIFICANT"),
+        "mcnemar/line": (SIGNIFICANT, "regatta_lib/report/document.py: SIGNIFICANT"),
         "mcnemar/raw": (raw, f"{tests}: rows with p below the line"),
         "mcnemar/adjusted": (adjusted, f"{tests}: rows with p_adjusted below the line"),
         "audit/adjudicated_later": (len(later), f"{audit}: agreed = no, adjudicated_class the one in listed_last"),
