@@ -18,8 +18,8 @@ import numpy as np
 import pandas as pd
 
 from regatta_lib.base import paths
-from regatta_lib.instruments import INDEX
-from regatta_lib.measures import VERDICTS, bootstrap_counts, margin, stage_pairs
+from regatta_lib.instruments import INDEX_TABLE
+from regatta_lib.measures import VERDICT_TABLE, bootstrap_counts, margin, stage_pairs
 from regatta_lib.stats import seeded
 
 
@@ -69,8 +69,10 @@ def main() -> int:
     parser.add_argument("--resamples", type=int, default=10_000)
     parser.add_argument("--loop-resamples", type=int, default=500)
     options = parser.parse_args()
-    index = INDEX.read(paths.INSTRUMENTS / "index.csv")
-    pairs = stage_pairs(VERDICTS.read(paths.VERDICTS / "historical.csv"), index).astype({"design": int, "execution": int})
+    index = INDEX_TABLE.read(paths.INSTRUMENTS / "index.csv")
+    pairs = stage_pairs(VERDICT_TABLE.read(paths.VERDICTS / "historical.csv"), index).astype(
+        {"design": int, "execution": int}
+    )
     few = options.loop_resamples
     start = time.perf_counter()
     looped = plain_loop(pairs, few)

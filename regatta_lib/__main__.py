@@ -44,7 +44,7 @@ def verify(
 
     checks = reproduce.verify(folder.resolve())
     if report:
-        reproduce.REPORT.write(reproduce.report(checks), report)
+        reproduce.CHECK_TABLE.write(reproduce.report_rows(checks), report)
     typer.echo("\n".join(reproduce.summary(checks)))
     raise typer.Exit(0 if reproduce.succeeded(checks) else 1)
 

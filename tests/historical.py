@@ -5,7 +5,7 @@ from functools import cache
 import pandas as pd
 
 from regatta_lib.base import paths
-from regatta_lib.instruments import INDEX
+from regatta_lib.instruments import INDEX_TABLE
 from regatta_lib.measures import read_record, resampled_counts, scores, tables, verdicts
 
 RESAMPLES = 2_000
@@ -14,7 +14,7 @@ COLUMNS = ["suite_id", "judge", "target", "arm", "draw", "scenario", "state", "v
 
 @cache
 def _verdicts() -> pd.DataFrame:
-    return verdicts.replay(read_record(paths.RECORD))
+    return verdicts.replay_record(read_record(paths.RECORD))
 
 
 @cache
@@ -29,7 +29,7 @@ def _scores() -> pd.DataFrame:
 
 @cache
 def the_index() -> pd.DataFrame:
-    return INDEX.read(paths.INSTRUMENTS / "index.csv")
+    return INDEX_TABLE.read(paths.INSTRUMENTS / "index.csv")
 
 
 def the_verdicts() -> pd.DataFrame:

@@ -11,9 +11,9 @@ from regatta.adjudicate import adjudication, sheets
 from regatta.commands import main
 from regatta_lib.base import ContractError, csv_text, paths
 from regatta_lib.instruments import read_judge_side
-from regatta_lib.measures import VERDICTS
+from regatta_lib.measures import VERDICT_TABLE
 from regatta_lib.stats import seeded
-from regatta_lib.studies import SCENARIOS, Episode, Scenario, read_definitions
+from regatta_lib.studies import SCENARIO_LINES, Episode, Scenario, read_definitions
 
 FAULTS = [f"IN-F{n}" for n in range(1, 6)]
 MESSAGE = "=Khách hàng hỏi về hạn mức 400 triệu đồng"
@@ -122,7 +122,7 @@ def test_verdicts_without_an_item_are_counted_and_said():
     assert (row["verdicts"], row["represented"]) == (60, 60 - left_out)
     assert row["weighted_verdicts"] == pytest.approx(60 - left_out - key["weight"].iloc[0])
     line = f"the items stand for {60 - left_out} of 60 verdicts; not represented: {left_out} (no item"
-    assert line in adjudication.report(row, found, 0.95)
+    assert line in adjudication.score_text(row, found, 0.95)
 
 
 def test_too_few_verdicts_are_refused_with_their_number():
@@ -202,7 +202,7 @@ def test_the_published_adjudication_filled_in():
     assert row["kappa"] == pytest.approx(0.72)
     assert set(found["kind"]) == {"judge yes, adjudicator no"} and len(found) == 7
     assert set(found["reason"]) == {"topic_only"}
-    text = adjudication.report(row, found, 0.95)
+    text = adjudication.score_text(row, found, 0.95)
     assert "agreement 0.86" in text and "kappa 0.72 [" in text
     assert "judge yes, adjudicator no, topic_only: 7 (item-" in text
     # a third of the study is yes, so disagreements among the credited weigh less
@@ -214,7 +214,7 @@ def test_unclear_and_blank_answers_are_unresolved():
     row, found = adjudication.score_sheet(sheet, key, seeded(1, "t"), RESAMPLES, 0.95)
     assert (row["pairs"], row["unresolved"], row["unclear"], row["blank"]) == (45, 5, 3, 2)
     assert row["agreement"] == 1 and found.empty
-    assert "no disagreements" in adjudication.report(row, found, 0.95)
+    assert "no disagreements" in adjudication.score_text(row, found, 0.95)
 
 
 def test_a_sheet_of_one_answer_says_why_kappa_is_zero():
@@ -222,7 +222,7 @@ def test_a_sheet_of_one_answer_says_why_kappa_is_zero():
     row, found = adjudication.score_sheet(sheet, key, seeded(1, "t"), RESAMPLES, 0.95)
     assert row["kappa"] == 0 and row["note"] == "one rater constant, κ = 0 by construction"
     assert set(found["kind"]) == {"judge no, adjudicator yes"}
-    assert "note: one rater constant" in adjudication.report(row, found, 0.95)
+    assert "note: one rater constant" in adjudication.score_text(row, found, 0.95)
 
 
 def changed(sheet, **cells):
@@ -309,7 +309,7 @@ def test_a_key_with_a_short_row_or_none_is_refused(tmp_path):
 
 
 def test_instructions_come_from_the_document_and_name_every_choice():
-    text = adjudication.instructions(paths.ROOT / "docs" / "adjudication.md")
+    text = adjudication.sheet_instructions(paths.ROOT / "docs" / "adjudication.md")
     assert text.startswith("Instructions for adjudicators")
     for word in (*adjudication.ANSWERS, *adjudication.REASONS):
         assert word in text, word
@@ -342,8 +342,8 @@ def test_the_commands_run_on_a_study(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(paths, "ROOT", tmp_path)
     (tmp_path / "docs").symlink_to(Path(__file__).parents[1] / "docs")
     written = [Scenario(suite(n), s, "d", MESSAGE, "e", None, None) for n in range(1, 11) for s in range(1, 7)]
-    SCENARIOS.write(written, tmp_path / "suites" / "demo.jsonl")
-    VERDICTS.write(study(), tmp_path / "verdicts" / "demo.csv")
+    SCENARIO_LINES.write(written, tmp_path / "suites" / "demo.jsonl")
+    VERDICT_TABLE.write(study(), tmp_path / "verdicts" / "demo.csv")
 
     def run(*arguments):
         monkeypatch.setattr("sys.argv", ["regatta", "adjudicate", *map(str, arguments)])

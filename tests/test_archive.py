@@ -132,10 +132,10 @@ def test_croissant_is_valid_and_lists_every_pinned_file(dataset):
     assert listed == read_manifest(paths.ROOT / PINS)
 
 
-@pytest.mark.parametrize("table", sorted(set(bundle.TABLES) - {"data/record/specificity.csv"}))
+@pytest.mark.parametrize("table", sorted(set(bundle.DESCRIBED_TABLES) - {"data/record/specificity.csv"}))
 def test_croissant_reads_the_rows_of_each_table(dataset, table):
     title = bundle.record_set_id(table)
-    frame = bundle.TABLES[table].read(paths.ROOT / table)
+    frame = bundle.DESCRIBED_TABLES[table].read(paths.ROOT / table)
     records = list(dataset.records(title))
     assert len(records) == len(frame)
     assert set(records[0]) == {f"{title}/{column}" for column in frame}
@@ -144,7 +144,7 @@ def test_croissant_reads_the_rows_of_each_table(dataset, table):
 def test_every_pinned_input_table_has_a_record_set():
     inputs = ("data/instruments/", "data/record/", "data/reference/")
     listed = read_manifest(paths.ROOT / PINS)
-    assert {name for name in listed if name.endswith(".csv") and name.startswith(inputs)} == set(bundle.TABLES)
+    assert {name for name in listed if name.endswith(".csv") and name.startswith(inputs)} == set(bundle.DESCRIBED_TABLES)
 
 
 def test_croissant_validation_can_fail(tmp_path):
@@ -188,9 +188,9 @@ def test_the_citation_file_is_sound_and_keeps_the_original_study_apart():
         assert {"type", "title", "authors"} <= set(entry)
 
 
-@pytest.mark.parametrize("name", bundle.TABLES)
+@pytest.mark.parametrize("name", bundle.DESCRIBED_TABLES)
 def test_a_described_table_keeps_its_contract(name):
-    assert len(bundle.TABLES[name].read(paths.ROOT / name)) > 0
+    assert len(bundle.DESCRIBED_TABLES[name].read(paths.ROOT / name)) > 0
 
 
 def test_every_file_of_the_badge_checklist_exists(names):

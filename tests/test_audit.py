@@ -15,7 +15,16 @@ from matplotlib.figure import Figure
 from matplotlib.text import Text
 
 from regatta_lib.base import Contract, paths, read_params, records
-from regatta_lib.instruments import AUDIT, AUDIT_AGREEMENT, AUDIT_CLASSES, AUDIT_SHARES, CELL_AUDIT, INDEX, audit, schemas
+from regatta_lib.instruments import (
+    AUDIT_AGREEMENT_TABLE,
+    AUDIT_CLASSES,
+    AUDIT_SHARE_TABLE,
+    AUDIT_TABLE,
+    CELL_AUDIT_TABLE,
+    INDEX_TABLE,
+    audit,
+    schemas,
+)
 from regatta_lib.measures import tables
 from regatta_lib.present import audit_figure, figures
 from regatta_lib.reproduce import printed_figures
@@ -37,17 +46,17 @@ def committed(contract: Contract, frame: pd.DataFrame, path, tmp_path):
 
 
 def test_audit_csv_is_derived_from_the_yaml(table, tmp_path):
-    committed(AUDIT, table, paths.INSTRUMENTS / "audit.csv", tmp_path)
+    committed(AUDIT_TABLE, table, paths.INSTRUMENTS / "audit.csv", tmp_path)
     folder = paths.INSTRUMENTS / "eu_banking"
-    committed(CELL_AUDIT, audit.audit_table(["eu_banking"]), folder / "audit.csv", tmp_path)
-    assert set(AUDIT.read(paths.INSTRUMENTS / "audit.csv")["cell"]) == set(records.CELLS)
+    committed(CELL_AUDIT_TABLE, audit.audit_table(["eu_banking"]), folder / "audit.csv", tmp_path)
+    assert set(AUDIT_TABLE.read(paths.INSTRUMENTS / "audit.csv")["cell"]) == set(records.CELLS)
 
 
 def test_the_agreement_and_the_figure_behind_numbers_are_derived_too(table, tmp_path):
     base = read_params(paths.PARAMS).base
     agreement = audit.agreement(table, base.seed, base.resamples, base.level)
-    committed(AUDIT_AGREEMENT, agreement, paths.INSTRUMENTS / "agreement.csv", tmp_path)
-    committed(AUDIT_SHARES, audit.audit_shares(table, printed_figures()), paths.FIGURES / "audit.csv", tmp_path)
+    committed(AUDIT_AGREEMENT_TABLE, agreement, paths.INSTRUMENTS / "agreement.csv", tmp_path)
+    committed(AUDIT_SHARE_TABLE, audit.audit_shares(table, printed_figures()), paths.FIGURES / "audit.csv", tmp_path)
 
 
 def test_the_counts_are_those_of_the_audit(table):
@@ -112,7 +121,7 @@ def test_resamples_in_which_both_auditors_use_one_class_are_counted_not_used():
 
 
 def test_table1_splits_each_cells_items_into_the_four_classes(table):
-    index = INDEX.read(paths.INSTRUMENTS / "index.csv")
+    index = INDEX_TABLE.read(paths.INSTRUMENTS / "index.csv")
     table1 = tables.table1(index, table)
     assert list(table1) == ["cell", "items", *AUDIT_CLASSES, "faults"]
     assert (table1["items"] == 25).all() and (table1["faults"] == 5).all()
@@ -142,14 +151,14 @@ def test_the_items_page_links_every_source_and_escapes_text():
     assert page.count("<a href=") == sum(source.url is not None for source in sources)
     assert page.count("<tr") == 150 + 5
     assert "&amp;" in page and '<a href="https://github.com/' in page
-    hostile = schemas.Source(tier="primary", title='<script>"x"', url="https://a.org/?q=1&r=2")
+    hostile = schemas.AuditSource(tier="primary", title='<script>"x"', url="https://a.org/?q=1&r=2")
     assert audit.link(1, hostile) == ('<a href="https://a.org/?q=1&amp;r=2" title="&lt;script&gt;&quot;x&quot;">P1</a>')
 
 
 def test_vietnamese_survives_the_csv(table, tmp_path):
     text = "Nghị định 116/2013/NĐ-CP, Điều 20: giao dịch từ 400 triệu đồng, tỷ lệ 5%"
-    AUDIT.write(table.assign(finding=text), tmp_path / "audit.csv")
-    read = AUDIT.read(tmp_path / "audit.csv")
+    AUDIT_TABLE.write(table.assign(finding=text), tmp_path / "audit.csv")
+    read = AUDIT_TABLE.read(tmp_path / "audit.csv")
     assert (read["finding"] == text).all() and unicodedata.is_normalized("NFC", text)
     entry = schemas.read_part(paths.INSTRUMENTS / "vn_banking", schemas.RequirementsFile).requirements[0]
     assert entry.as_written.citation.startswith("Nghị định 116/2013/NĐ-CP")
@@ -198,7 +207,7 @@ def test_the_type_of_the_figure_is_legible_in_the_report(table):
 
 
 def test_the_shades_of_the_classes_differ_in_grey():
-    grey = [0.299 * r + 0.587 * g + 0.114 * b for r, g, b in map(to_rgb, audit_figure.COLORS.values())]
+    grey = [0.299 * r + 0.587 * g + 0.114 * b for r, g, b in map(to_rgb, audit_figure.CLASS_COLORS.values())]
     assert grey == sorted(grey) and min(np.diff(grey)) > 0.1
 
 

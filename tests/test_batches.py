@@ -6,7 +6,7 @@ import pytest
 from scripted_study import Recorded, reply, sides, study
 
 from regatta_lib.base import ContractError
-from regatta_lib.models import PLACEMENTS, Pending, Placement, batches
+from regatta_lib.models import PLACEMENT_TABLE, Pending, Placement, batches
 from regatta_lib.stats import seeded
 from regatta_lib.studies import Ruling, order_check, runs
 from regatta_lib.studies.judges import unreadable
@@ -40,7 +40,7 @@ def agent_and_judges():
 
 
 def dealt(requests, size=60, first=1, seed=1):
-    return batches.deal(requests, size, first, seeded(seed, "batches"))
+    return batches.deal_batches(requests, size, first, seeded(seed, "batches"))
 
 
 def in_batches(placements):
@@ -205,5 +205,5 @@ def test_the_order_check_compares_thirds_of_the_batch():
 
 
 def test_placements_keep_their_contract(tmp_path):
-    PLACEMENTS.write(batches.placement_table(places()), tmp_path / "batches.csv")
-    assert [Placement(**row) for row in PLACEMENTS.read(tmp_path / "batches.csv").to_dict("records")] == places()
+    PLACEMENT_TABLE.write(batches.placement_table(places()), tmp_path / "batches.csv")
+    assert [Placement(**row) for row in PLACEMENT_TABLE.read(tmp_path / "batches.csv").to_dict("records")] == places()

@@ -9,7 +9,7 @@ from test_site import Page, dead
 from regatta.site import casebook
 from regatta.site import pages as site
 from regatta_lib.base import paths
-from regatta_lib.studies import EPISODES, RULINGS, SCENARIOS, runs
+from regatta_lib.studies import EPISODE_LINES, RULING_LINES, SCENARIO_LINES, runs
 
 HOSTILE = "</p></script><script>alert(1)</script><img src=x onerror=alert(1)>"
 SUITE = "tester.S1.us_insurance.r1"
@@ -43,9 +43,9 @@ def root(result, tmp_path_factory):
         (root / "data" / name).mkdir(exist_ok=True)
     episodes = [replace(result.episodes[0], text=HOSTILE), *result.episodes[1:]]
     rulings = [replace(result.rulings[0], justification=HOSTILE), *result.rulings[1:]]
-    SCENARIOS.write(result.scenarios, root / "data/suites/demo.jsonl")
-    EPISODES.write(episodes, root / "data/episodes/demo.jsonl")
-    RULINGS.write(rulings, root / "data/verdicts/demo.jsonl")
+    SCENARIO_LINES.write(result.scenarios, root / "data/suites/demo.jsonl")
+    EPISODE_LINES.write(episodes, root / "data/episodes/demo.jsonl")
+    RULING_LINES.write(rulings, root / "data/verdicts/demo.jsonl")
     for name, old, new in (
         ("data/instruments/us_fintech/faults.yaml", "Cash reporting cut-off raised to $15,000", repr(HOSTILE)),
         ("data/reference/published_values.csv", "one expert; a fact of the study", HOSTILE),
@@ -90,7 +90,7 @@ def copied(root, folder, episodes):
     for name in ("suites", "verdicts", "instruments"):
         shutil.copytree(root / "data" / name, folder / "data" / name)
     (folder / "data/episodes").mkdir()
-    EPISODES.write(episodes, folder / "data/episodes/demo.jsonl")
+    EPISODE_LINES.write(episodes, folder / "data/episodes/demo.jsonl")
     return folder
 
 
@@ -132,8 +132,8 @@ def test_without_results_there_is_no_pilot(root, tmp_path):
 
 def test_the_pilot_has_pages_whose_links_lead_somewhere(altered):
     pages = {name: Page(content.decode()) for name, content in altered.items() if name.endswith(".html")}
-    assert {site.PILOT, f"pilot/{SUITE}.html"} <= set(pages)
-    for name in (site.PILOT, f"pilot/{SUITE}.html"):
+    assert {site.PILOT_PAGE, f"pilot/{SUITE}.html"} <= set(pages)
+    for name in (site.PILOT_PAGE, f"pilot/{SUITE}.html"):
         assert dead(name, pages[name], altered, pages) == []
     text = altered[f"pilot/{SUITE}.html"].decode()
     assert text.count('<article class="item"') == 15

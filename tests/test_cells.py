@@ -31,7 +31,7 @@ def thaw(folder):
 
 @pytest.mark.parametrize("cell", [*records.CELLS, "eu_banking"])
 def test_every_cell_of_the_repository_passes(cell):
-    assert check.violations(paths.INSTRUMENTS / cell) == []
+    assert check.cell_violations(paths.INSTRUMENTS / cell) == []
 
 
 def test_the_sixth_cell_passes_the_command_and_is_frozen():
@@ -96,27 +96,27 @@ def test_auditors_who_differ_need_an_adjudicator(sixth, later):
     with_second(sixth, "source_flag", *later)
     steps = ["first", "second", *later]
     expected = "expected adjudicated after second: first says clean, second source_flag"
-    assert check.violations(sixth) == [f"{sixth / 'ledger.yaml'}: EB-01, step: found {steps}; {expected}"]
+    assert check.cell_violations(sixth) == [f"{sixth / 'ledger.yaml'}: EB-01, step: found {steps}; {expected}"]
 
 
 @pytest.mark.parametrize(("audit_class", "later"), [("clean", []), ("clean", ["recheck"]), ("source_flag", ["adjudicated"])])
 def test_auditors_who_agree_or_were_adjudicated_pass(sixth, audit_class, later):
     thaw(sixth)
     with_second(sixth, audit_class, *later)
-    assert check.violations(sixth) == []
+    assert check.cell_violations(sixth) == []
 
 
 def test_two_independent_violations_are_two_lines(sixth):
     thaw(sixth)
     edit(sixth, "mapping", "requirements: [EB-19]", "requirements: [EB-66]")
     edit(sixth, "pilot", "for EUR 42.50", "for EUR 24.50")
-    assert len(check.violations(sixth)) == 2
+    assert len(check.cell_violations(sixth)) == 2
 
 
 def test_a_fault_category_that_occurs_twice_is_named(sixth):
     thaw(sixth)
     edit(sixth, "faults", "category: metric_error", "category: threshold_error")
-    assert [line.split(": ", 1)[1] for line in check.violations(sixth)] == [
+    assert [line.split(": ", 1)[1] for line in check.cell_violations(sixth)] == [
         "all rows, category: found '2 of threshold_error'; expected 1",
         "all rows, category: found '0 of metric_error'; expected 1",
     ]
@@ -130,17 +130,17 @@ def test_an_ontology_that_repeats_a_requirement_is_named(sixth):
         "text: >-\n",
         "text: >-\n      A payer who acted without fraud, intent or gross negligence bears at most EUR 50.\n",
     )
-    lines = check.violations(sixth)
+    lines = check.cell_violations(sixth)
     assert lines and all("no run of 8 words shared with the judge side" in line for line in lines)
 
 
 def test_a_change_after_the_freeze_is_named_and_a_new_freeze_is_a_decision(sixth):
     edit(sixth, "documents", "title: ", "title: New ")
-    (line,) = check.violations(sixth)
+    (line,) = check.cell_violations(sixth)
     assert line.startswith(f"{sixth / 'documents.yaml'}: SHA-256 found ") and "as frozen in SHA256SUMS" in line
     assert runner.invoke(app, ["cell", "check", str(sixth)]).exit_code == 1
     assert runner.invoke(app, ["cell", "check", str(sixth), "--freeze"]).exit_code == 0
-    assert check.violations(sixth) == []
+    assert check.cell_violations(sixth) == []
 
 
 def test_a_broken_cell_is_not_frozen(sixth):
@@ -153,7 +153,7 @@ def test_a_broken_cell_is_not_frozen(sixth):
 def test_a_missing_file_and_broken_yaml_are_one_line_each(sixth):
     (sixth / "mapping.yaml").unlink()
     (sixth / "faults.yaml").write_text("cell: [\n", "utf-8")
-    lines = check.violations(sixth)
+    lines = check.cell_violations(sixth)
     assert len(lines) == 2
     assert "faults.yaml: " in lines[0] and lines[1] == f"{sixth / 'mapping.yaml'}: missing, expected a file"
 
@@ -162,7 +162,7 @@ def test_a_scaffold_is_valid_yaml_that_the_check_refuses_until_it_is_written(tmp
     monkeypatch.setattr(paths, "INSTRUMENTS", tmp_path)
     result = runner.invoke(app, ["cell", "new", "fr_banking"])
     assert result.exit_code == 0 and "8 files" in result.output
-    lines = check.violations(tmp_path / "fr_banking")
+    lines = check.cell_violations(tmp_path / "fr_banking")
     assert len(lines) == 4
     assert any("requirements: found a list; List should have at least 25 items" in line for line in lines)
     assert not any("Field required" in line or "Extra inputs" in line for line in lines)

@@ -53,12 +53,12 @@ def test_an_expensive_run_is_not_started_without_consent(folders):
 
 @pytest.mark.parametrize("price", [None, 10.01, float("nan")])
 def test_a_run_is_asked_about_unless_it_costs_at_most_the_cap(monkeypatch, price):
-    monkeypatch.setattr("regatta_lib.studies.ceiling", lambda shares: price)
+    monkeypatch.setattr("regatta_lib.studies.most_dollars", lambda shares: price)
     monkeypatch.setattr("typer.confirm", lambda text, abort: asked.append(text))
     design, asked = store.definition("retest"), []
     study.agree(design, [], 10.0)
     assert len(asked) == 1
-    monkeypatch.setattr("regatta_lib.studies.ceiling", lambda shares: 10.0)
+    monkeypatch.setattr("regatta_lib.studies.most_dollars", lambda shares: 10.0)
     study.agree(design, [], 10.0)
     assert len(asked) == 1
 
@@ -135,14 +135,14 @@ def test_no_run_starts_while_transcripts_are_packed(folders, monkeypatch):
     folder.mkdir(parents=True)
     (folder / "own.S1.us_insurance.r1.jsonl").write_text('{"event":"sent","key":"k"}\n')
 
-    original = transcripts.pack
+    original = transcripts.pack_file
 
     def pack(path):
         with pytest.raises(ContractError, match="another run is writing here"):
             Transcripts(folder)
         return original(path)
 
-    monkeypatch.setattr("regatta_lib.models.pack", pack)
+    monkeypatch.setattr("regatta_lib.models.pack_file", pack)
     packed = runner.invoke(app, ["pack", "demo"])
     assert packed.exit_code == 0 and packed.output.count(".jsonl.xz: ") == 1
     Transcripts(folder).close()

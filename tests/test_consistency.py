@@ -13,12 +13,12 @@ from regatta_lib.stats.consistency import power, witnesses
 
 @pytest.fixture(scope="module")
 def claims():
-    return consistency.CLAIMS.read(paths.CONSISTENCY / "claims.csv")
+    return consistency.CLAIM_TABLE.read(paths.CONSISTENCY / "claims.csv")
 
 
 @pytest.fixture(scope="module")
 def results(claims):
-    return consistency.check(claims).set_index("key")
+    return consistency.check_claims(claims).set_index("key")
 
 
 @pytest.mark.parametrize(
@@ -121,14 +121,14 @@ def test_one_kind_of_reading_may_be_left_out():
 
 def test_a_wrong_sum_is_inconsistent(claims):
     wrong = claims[claims["key"] == "abstract/audit"].assign(printed="24+46+31+25")
-    assert consistency.check(wrong)["verdict"].to_list() == ["inconsistent"]
+    assert consistency.check_claims(wrong)["verdict"].to_list() == ["inconsistent"]
 
 
 def test_the_list_of_claims_is_checked(claims, tmp_path):
     path = tmp_path / "claims.csv"
     path.write_text(claims.to_csv(index=False).replace(",share,", ",shares,", 1), encoding="utf-8")
     with pytest.raises(ContractError, match="kind"):
-        consistency.CLAIMS.read(path)
+        consistency.CLAIM_TABLE.read(path)
 
 
 def test_every_testable_claim_states_its_n(claims):

@@ -4,10 +4,10 @@ import pandas as pd
 import pytest
 
 from regatta_lib.base import ContractError, contracts, file_text, paths, read_params, write_atomic, yaml_text, yaml_value
-from regatta_lib.measures import ADVERSARIAL, FAULTS, SUITES
+from regatta_lib.measures import ADVERSARIAL_TABLE, FAULT_TABLE, SUITE_TABLE
 
 TEXT = "suite_id,category,covered\nsonnet4.S1.us_fintech.r1,prompt_injection,1\nsonnet4.S1.us_fintech.r1,role_confusion,0\n"
-CONTRACT = contracts.Contract(ADVERSARIAL.row, ADVERSARIAL.key)
+CONTRACT = contracts.Contract(ADVERSARIAL_TABLE.row, ADVERSARIAL_TABLE.key)
 
 
 @pytest.fixture
@@ -55,7 +55,7 @@ def test_each_breach_is_one_line_that_names_file_and_row(table, change, message)
 
 def test_a_fixed_count_is_enforced(table):
     with pytest.raises(ContractError, match="2 rows, expected 1,080"):
-        ADVERSARIAL.read(table)
+        ADVERSARIAL_TABLE.read(table)
 
 
 def test_a_missing_file_and_bad_bytes_are_named(tmp_path):
@@ -75,7 +75,7 @@ def test_a_refused_frame_leaves_the_file_as_it_was(table):
 
 
 def test_missing_numbers_stay_missing(tmp_path):
-    contract = contracts.Contract(FAULTS.row, FAULTS.key)
+    contract = contracts.Contract(FAULT_TABLE.row, FAULT_TABLE.key)
     path = tmp_path / "faults.csv"
     path.write_text("suite_id,fault_id,stage,detected,scenario\nsonnet4.S1.us_fintech.r1,FT-F1,design,0,\n")
     frame = contract.read(path)
@@ -104,7 +104,7 @@ BOMB = "a: &a [x, x, x, x, x, x, x, x, x, x]\n" + "".join(
         (BOMB, "more than 500,000 values"),
         (f"a: {'[' * 60}{']' * 60}", "nested more than 40 deep"),
         ("a: &a\n- *a", "one to something unfinished: *a"),
-        ("a: &a 1\nb:\n" + "- *a\n" * (yaml_text.ALIASES + 1), "more than 1,000 aliases"),
+        ("a: &a 1\nb:\n" + "- *a\n" * (yaml_text.MOST_ALIASES + 1), "more than 1,000 aliases"),
         ("a:\n  b: 1\n  c: 2\n  b: 1", "line 4: key 'b' occurs twice"),
         ("a: &k b\nb: 1\n*k : 2", "line 3: key 'b' occurs twice"),
     ],
@@ -134,6 +134,6 @@ def test_a_folder_is_no_file_to_read_or_write(tmp_path):
 
 
 def test_an_open_quotation_mark_is_one_line(tmp_path):
-    text = SUITES.read(paths.RECORD / "suites.csv").to_csv(index=False)
+    text = SUITE_TABLE.read(paths.RECORD / "suites.csv").to_csv(index=False)
     with pytest.raises(ContractError, match="quotation mark"):
-        SUITES.parse(text.replace("\n", '\n"', 1) + "x" * 140_000, tmp_path / "suites.csv")
+        SUITE_TABLE.parse(text.replace("\n", '\n"', 1) + "x" * 140_000, tmp_path / "suites.csv")

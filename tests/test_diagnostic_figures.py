@@ -11,7 +11,7 @@ from regatta_lib.present import diagnostic_figures, figures
 
 @pytest.fixture(scope="module")
 def drawings():
-    areas = v1_items.AREAS.read(paths.VALIDITY / "areas.csv")
+    areas = v1_items.AREA_TABLE.read(paths.VALIDITY / "areas.csv")
     items = v1_items.difficulty_table(the_verdicts(), the_index(), areas, 0.95)
     profile = v2_profiles.profile_table(the_pairs(), 0.95)
     costs = cost.suite_costs(the_verdicts(), 30)

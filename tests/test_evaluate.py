@@ -15,10 +15,10 @@ from typer.testing import CliRunner
 
 from regatta.commands import app, main, table_text
 from regatta.own_suite import evaluation
-from regatta.own_suite.cases import Case, Source
+from regatta.own_suite.cases import Case, CaseSource
 from regatta_lib.base import ContractError, paths, read_params
-from regatta_lib.measures import SCORES, VERDICTS, suite_scores
-from regatta_lib.studies import SCENARIOS, Role, forecast, runs, store, verdict_table
+from regatta_lib.measures import SCORE_TABLE, VERDICT_TABLE, suite_scores
+from regatta_lib.studies import SCENARIO_LINES, Role, forecast, runs, store, verdict_table
 from tests.server import Server
 
 EXAMPLE = paths.ROOT / "docs/examples/us_insurance.promptfoo.yaml"
@@ -29,7 +29,7 @@ runner = CliRunner()
 
 def case(number, **changes):
     fields = {"id": str(number), "title": f"T{number}", "input": f"Message {number}", "expected": "By the rule."}
-    fields |= {"turns": (), "tags": (), "source": Source("s.csv", number + 1, "0" * 64), "raw": {"n": number}}
+    fields |= {"turns": (), "tags": (), "source": CaseSource("s.csv", number + 1, "0" * 64), "raw": {"n": number}}
     return Case(**fields | changes)
 
 
@@ -83,7 +83,7 @@ def test_a_suite_is_measured_by_the_judges_and_the_agent_of_a_study():
     assert result.notes()[0] == "agent answers that cannot be judged: 0 of 30"
     scores = suite_scores(verdicts)
     assert (scores["generator"][0], scores["strategy"][0]) == ("mine", "own")
-    assert not any(path.name.endswith("-manifests.jsonl") for path in store.output_texts("mine", result))
+    assert not any(path.name.endswith("-manifests.jsonl") for path in store.result_texts("mine", result))
 
 
 def test_the_vector_is_the_score_of_the_suite():
@@ -204,10 +204,10 @@ def test_the_example_through_files_and_replayed(folders):
     assert "promptfoo, YAML, message to the agent from message\nread 6, imported 6, skipped 0" in done.output
     assert "Requirements that no scenario covers: " in done.output
     assert done.stdout.endswith(f"{evaluation.NO_PASS_MARK}\n")
-    verdicts = VERDICTS.read(folders / "data/verdicts/mine.csv")
-    score = SCORES.read(folders / "data/scores/mine.csv").iloc[0]
+    verdicts = VERDICT_TABLE.read(folders / "data/verdicts/mine.csv")
+    score = SCORE_TABLE.read(folders / "data/scores/mine.csv").iloc[0]
     assert score["suite_id"] == SUITE and score["rc"] == suite_scores(verdicts).iloc[0]["rc"]
-    assert len(SCENARIOS.read(folders / "data/suites/mine.jsonl")) == 6
+    assert len(SCENARIO_LINES.read(folders / "data/suites/mine.jsonl")) == 6
     assert len((folders / "data/suites/mine-cases.jsonl").read_text().splitlines()) == 6
 
     before = {path: path.read_bytes() for path in sorted(folders.rglob("*")) if path.is_file()}
@@ -231,13 +231,13 @@ for name in ("EXCHANGE", "TRANSCRIPTS", "SUITES", "EPISODES", "VERDICTS", "SCORE
 imported = own_suite.read_suite(Path("docs/examples/us_insurance.promptfoo.yaml"))
 evaluation = own_suite.prepare(imported, "mine", "us_insurance", "own-suite-files")
 print(imported.unusable(), len(evaluation.scenarios), sorted(share.role for share in evaluation.forecast))
-while (dealing := own_suite.deal(evaluation)).waiting:
+while (dealing := own_suite.deal_suite(evaluation)).waiting:
     for path, text in dealing.texts.items():
         write_atomic(path, text)
     answer_batches(paths.EXCHANGE / "mine")
     for path, text in studies.collect("mine", "file-model")[0].items():
         write_atomic(path, text)
-measured = own_suite.measure(evaluation)
+measured = own_suite.measure_suite(evaluation)
 print(sorted(path.name for path in measured.texts()))
 print(measured.vector()["measure"].to_list(), measured.gaps()[-1])
 print(own_suite.replay(evaluation).texts() == measured.texts(), paths.SCORES.exists())
@@ -315,7 +315,7 @@ def test_over_the_network_unreadable_verdicts_are_bounds_and_exit_1(folders, mon
     assert done.exit_code == 1, done.output
     assert "requested local, served" in done.output
     assert ["rc", "–", "0.000", "1.000", "0", "of", "25"] in [line.split()[:7] for line in done.output.splitlines()]
-    assert pd.isna(SCORES.read(folders / "data/scores/mine.csv").iloc[0]["rc"])
+    assert pd.isna(SCORE_TABLE.read(folders / "data/scores/mine.csv").iloc[0]["rc"])
 
 
 def test_wrong_input_is_one_line_and_exit_2(folders, monkeypatch, capsys):

@@ -7,7 +7,7 @@ from contextlib import aclosing
 import pytest
 
 from regatta_lib.models import Exchange, Pending, Replay, Request, Transcripts
-from regatta_lib.models.exchange import Counts
+from regatta_lib.models.exchange import ExchangeCounts
 
 CALL = "coverage/own.S1.us_insurance.r1/IN-01/s{:02}"
 
@@ -60,7 +60,7 @@ def test_requests_are_written_in_the_batch_shape_and_in_order(tmp_path):
     replies, counts, opened = ask(tmp_path, 1, 2, 3)
     assert [str(reply) for reply in replies] == [CALL.format(n) for n in (1, 2, 3)]
     assert all(isinstance(reply, Pending) for reply in replies)
-    assert counts == Counts(pending=3)
+    assert counts == ExchangeCounts(pending=3)
     lines = (tmp_path / "requests.jsonl").read_text().splitlines()
     ids = [json.loads(line)["custom_id"] for line in lines]
     assert ids == sorted(ids) and len(set(ids)) == 3
@@ -74,7 +74,7 @@ def test_partial_answers_leave_the_rest_open(tmp_path):
     _, _, opened = ask(tmp_path, 1, 2, 3)
     answers(tmp_path, "answers-1.jsonl", succeeded(opened["item 2"], "yes"))
     replies, counts, still = ask(tmp_path, 1, 2, 3)
-    assert counts == Counts(answered=1, pending=2)
+    assert counts == ExchangeCounts(answered=1, pending=2)
     assert set(still) == {"item 1", "item 3"}
     assert (replies[1].state, replies[1].text, replies[1].served_model) == ("answered", "yes", "a-model")
     assert (replies[1].attempts, replies[1].maybe_billed, replies[1].requested_model) == (1, 0, "judge")
@@ -87,7 +87,7 @@ def test_answers_are_recorded_and_can_be_replayed_without_the_files(tmp_path):
     (tmp_path / "answers.jsonl").unlink()
     assert asyncio.run(Replay(tmp_path / "transcripts").complete(request(1))) == reply
     [again], counts, still = ask(tmp_path, 1)
-    assert (again, counts, still) == (reply, Counts(answered=1), {})
+    assert (again, counts, still) == (reply, ExchangeCounts(answered=1), {})
 
 
 def test_repeated_conflicting_unknown_malformed_and_failed_answers_are_counted(tmp_path):
@@ -110,7 +110,7 @@ def test_repeated_conflicting_unknown_malformed_and_failed_answers_are_counted(t
     answers(tmp_path, "answers-2.jsonl", succeeded(one, "yes"), succeeded(one, "no"), succeeded(two, "after all"))
     replies, counts, still = ask(tmp_path, 1, 2, 3, 4, 5)
     assert [getattr(reply, "text", None) for reply in replies] == ["yes", "after all", None, None, None]
-    expected = Counts(answered=2, pending=3, repeated=1, conflicting=1, unanswered=3, malformed=4, unknown=1)
+    expected = ExchangeCounts(answered=2, pending=3, repeated=1, conflicting=1, unanswered=3, malformed=4, unknown=1)
     assert counts == expected
     assert set(still) == {"item 3", "item 4", "item 5"}
     assert str(counts).startswith("2 answered, 3 pending, 1 repeated, 1 conflicting, 3 unanswered, 4 malformed, 1 unknown")
@@ -120,7 +120,7 @@ def test_an_answer_to_an_earlier_stage_of_the_study_is_not_unknown(tmp_path):
     _, _, opened = ask(tmp_path, 1, 2)
     answers(tmp_path, "answers.jsonl", *(succeeded(custom_id, "yes") for custom_id in opened.values()))
     _, counts, _ = ask(tmp_path, 1)
-    assert counts == Counts(answered=1)
+    assert counts == ExchangeCounts(answered=1)
 
 
 @pytest.mark.parametrize(

@@ -80,24 +80,24 @@ def test_an_unknown_price_is_not_zero():
     design = study(strategies=["S1"])
     unknown = shares(design, {"other": ENDPOINT})
     assert {share.dollars for share in unknown} == {None}
-    assert forecast.ceiling(unknown) is None
-    assert set(forecast.shown(unknown)["dollars"]) == {None}
-    assert forecast.ceiling(shares(design)) > 0
+    assert forecast.most_dollars(unknown) is None
+    assert set(forecast.forecast_table(unknown)["dollars"]) == {None}
+    assert forecast.most_dollars(shares(design)) > 0
 
 
 def test_a_forecast_ends_with_the_sums_of_its_shares():
     found = shares(study())
-    *rows, last = forecast.shown(found).to_dict("records")
+    *rows, last = forecast.forecast_table(found).to_dict("records")
     assert [(row["role"], row["calls"], row["dollars"]) for row in rows] == [(s.role, s.calls, s.dollars) for s in found]
     assert last["role"] == "all"
     for column, name in (("calls", "calls"), ("input tokens", "input_tokens"), ("output tokens", "output_tokens")):
         assert last[column] == tuple(sum(getattr(share, name)[end] for share in found) for end in (0, 1))
-    assert last["dollars"][1] == forecast.ceiling(found)
+    assert last["dollars"][1] == forecast.most_dollars(found)
 
 
 def test_a_price_of_zero_is_known():
     free = ENDPOINT.model_copy(update={"prices": Prices(input=0.0, output=0.0, date="2026-01-01")})
-    assert forecast.ceiling(shares(study(strategies=["S1"]), {"scripted": free})) == 0
+    assert forecast.most_dollars(shares(study(strategies=["S1"]), {"scripted": free})) == 0
 
 
 @pytest.mark.parametrize("name", ["demo", "smoke", "replication", "retest"])

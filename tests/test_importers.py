@@ -251,7 +251,7 @@ def test_harmful_or_broken_yaml_is_one_line(suite, text, found):
 
 
 def test_many_aliases_are_refused(suite):
-    text = "b: &b x\ntests:\n" + "- vars: {q: *b}\n" * (yaml_text.ALIASES + 1)
+    text = "b: &b x\ntests:\n" + "- vars: {q: *b}\n" * (yaml_text.MOST_ALIASES + 1)
     assert "more than 1,000 aliases" in problem(suite, "s.yaml", text)
 
 

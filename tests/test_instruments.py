@@ -13,10 +13,10 @@ import yaml
 from regatta.cells import overlap
 from regatta.release import importer as release
 from regatta_lib.base import ContractError, csv_text, files, paths, records
-from regatta_lib.instruments import INDEX, Ontology, Requirement, reading, schemas
+from regatta_lib.instruments import INDEX_TABLE, Ontology, Requirement, reading, schemas
 
 CELLS = [*records.CELLS, "eu_banking"]
-RELEASE_NAMES = {cell: name for name, cell in release.CELLS.items()}
+RELEASE_NAMES = {cell: name for name, cell in release.RELEASE_CELLS.items()}
 
 
 @pytest.fixture(scope="module")
@@ -34,7 +34,7 @@ def entries():
 def released(release_folder):
     """The release's items by identifier: {id: (requirement dict or fault dict)}."""
     items = {}
-    for name in release.CELLS:
+    for name in release.RELEASE_CELLS:
         checklist = json.loads((release_folder / "checklists" / f"{name}.json").read_text("utf-8"))
         items |= {item["id"]: item for item in checklist["requirements"]}
     faults = json.loads((release_folder / "faults" / "faults.json").read_text("utf-8"))["faults"]
@@ -63,7 +63,7 @@ def test_the_five_cells_hold_125_requirements_and_25_faults_and_the_sixth_stays_
 
 def test_index_csv_is_derived_from_the_yaml():
     assert csv_text(reading.index()) == (paths.INSTRUMENTS / "index.csv").read_text("utf-8")
-    INDEX.read(paths.INSTRUMENTS / "index.csv")
+    INDEX_TABLE.read(paths.INSTRUMENTS / "index.csv")
 
 
 def test_identifiers_citations_and_categories_are_those_of_the_release(entries, released):

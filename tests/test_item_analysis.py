@@ -12,7 +12,7 @@ from regatta_lib.stats import seeded
 
 @pytest.fixture(scope="module")
 def areas():
-    return v1_items.AREAS.read(paths.VALIDITY / "areas.csv")
+    return v1_items.AREA_TABLE.read(paths.VALIDITY / "areas.csv")
 
 
 @pytest.fixture(scope="module")

@@ -81,7 +81,7 @@ def test_a_refusal_is_judged_as_what_it_is(side):
 
 def test_reason_comes_before_verdict_in_every_schema():
     for judge in judges.VERDICT_FIELD:
-        schema = judges.schema(judge, 30)
+        schema = judges.verdict_schema(judge, 30)
         assert next(iter(schema["properties"])) == "justification"
         assert schema["additionalProperties"] is False
         assert schema["required"] == [*schema["properties"]]

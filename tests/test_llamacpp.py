@@ -88,12 +88,12 @@ def test_a_schema_is_followed_over_chat_completions(tmp_path, address):
 
 def test_bounds_make_even_this_model_give_a_suite_of_the_right_form(tmp_path, address):
     """Two are asked for and one is allowed. It has at most 1,500 characters of text, and 1,200 tokens hold them."""
-    form = {"format": {"type": "json_schema", "schema": suites.schema([2], 20)}}
+    form = {"format": {"type": "json_schema", "schema": suites.suite_schema([2], 20)}}
     place = endpoint(address, "openai", timeout=600.0)
     [reply] = ask(tmp_path, place, request("Write two cases.", max_tokens=1_200, output_config=form))
     assert reply.state == "answered"
     [item] = json.loads(reply.text)["scenarios"]
-    assert tuple(item) == suites.FIELDS
+    assert tuple(item) == suites.SCENARIO_FIELDS
     assert item["slot"] == 2
     assert 20 <= len(item["agent_input"]) <= 200
 

@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from regatta_lib.base import ContractError
-from regatta_lib.models import MissingTranscript, Replay, Request, Routed, Scripted, Transcripts, pack
+from regatta_lib.models import MissingTranscript, Replay, Request, Routed, Scripted, Transcripts, pack_file
 from regatta_lib.models.transcripts import Outcome, events, request_key
 
 CALL = "coverage/own.S1.us_insurance.r1/IN-01/s03"
@@ -47,7 +47,7 @@ def test_replay_gives_what_was_stored(tmp_path, packed):
     stored = store(tmp_path, Outcome("error", error="cut", billed="maybe", final=False), Outcome("refused", final=True))
     if packed:
         path = tmp_path / "own.S1.us_insurance.r1.jsonl"
-        pack(path)
+        pack_file(path)
         path.unlink()
     assert complete(Replay(tmp_path), CALL, PARAMS) == stored
     assert (stored.state, stored.attempts, stored.maybe_billed) == ("refused", 2, 1)
@@ -121,7 +121,7 @@ def test_offline_use_imports_no_provider():
 def test_a_damaged_packed_transcript_is_named(tmp_path, damage):
     plain = tmp_path / "a.jsonl"
     plain.write_text('{"event":"sent","key":"k"}\n')
-    packed = pack(plain)
+    packed = pack_file(plain)
     packed.write_bytes(damage(packed.read_bytes()))
     with pytest.raises(ContractError, match=r"a\.jsonl\.xz: not a whole XZ file: "):
         list(events(packed))

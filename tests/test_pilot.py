@@ -14,7 +14,7 @@ from scripted_study import Recorded, sides, study
 
 from regatta_lib.base import ContractError, paths
 from regatta_lib.instruments import read_mapping, reading
-from regatta_lib.measures import VERDICTS
+from regatta_lib.measures import VERDICT_TABLE
 from regatta_lib.models import transcripts
 from regatta_lib.report import document as report
 from regatta_lib.stats import Bootstrap, resampling
@@ -43,7 +43,7 @@ def found():
     verdicts = constructed()
     second = verdicts[(verdicts["judge"] == "design") & (verdicts["target"] == "IN-F1")].copy()
     second.iloc[0, second.columns.get_loc("value")] = 0
-    return pilot.summary(verdicts, second, CANARIES, the_index(), BOOTSTRAP).set_index("quantity")
+    return pilot.pilot_summary(verdicts, second, CANARIES, the_index(), BOOTSTRAP).set_index("quantity")
 
 
 @pytest.mark.parametrize(
@@ -107,7 +107,7 @@ def test_faults_behind_a_quantity_are_counted(found):
 def test_a_margin_that_is_zero_by_construction_is_not_reported(found):
     verdicts = constructed()
     verdicts.loc[verdicts["judge"] == "design", "value"] = 0
-    fixed = pilot.summary(verdicts, verdicts, CANARIES, the_index(), BOOTSTRAP).set_index("quantity")
+    fixed = pilot.pilot_summary(verdicts, verdicts, CANARIES, the_index(), BOOTSTRAP).set_index("quantity")
     assert fixed.loc["faults_varying", "count"] == 0
     assert fixed.loc["per_fault_margin", ["value", "low", "high"]].isna().all()
     assert found.loc["per_fault_margin", ["value", "low", "high"]].notna().all()
@@ -154,7 +154,7 @@ def test_coverage_where_nothing_was_withheld():
 def test_the_withheld_rules_of_the_pilot():
     manifests = pd.read_json(paths.SUITES / "demo-manifests.jsonl", lines=True).set_index("suite_id")
     mappings = {cell: reading.read_mapping(cell) for cell in ("us_insurance", "vn_banking")}
-    shown = pilot.seen_and_unseen(VERDICTS.read(paths.VERDICTS / "demo.csv"), manifests["withheld"], mappings)
+    shown = pilot.seen_and_unseen(VERDICT_TABLE.read(paths.VERDICTS / "demo.csv"), manifests["withheld"], mappings)
     assert shown["suite_id"].unique().tolist() == [
         "demo_model.S4.us_insurance.r1", "demo_model.S4.vn_banking.r1", "all",
     ]  # fmt: skip
@@ -175,8 +175,8 @@ def test_one_served_model_is_named_for_both_judges_of_the_pilot():
 
 def section(folder, quantities):
     """The text of the pilot's section on these quantities, spaces joined."""
-    pilot.SUMMARY.write(quantities, folder / report.PILOT.path)
-    (folder / "numbers.json").write_text(report.numbers_text(report.cells(folder, report.PILOT)), encoding="utf-8")
+    pilot.SUMMARY_TABLE.write(quantities, folder / report.PILOT_TABLE.path)
+    (folder / "numbers.json").write_text(report.numbers_text(report.cells(folder, report.PILOT_TABLE)), encoding="utf-8")
     for name in ("style.typ", "pilot.typ"):
         (folder / name).write_bytes((paths.PAPER / name).read_bytes())
     page = "#set page(height: auto)\n#set text(hyphenate: false)\n"
@@ -187,7 +187,7 @@ def section(folder, quantities):
 
 
 def test_the_words_about_v3_and_the_judges_follow_the_numbers(tmp_path):
-    committed = pilot.SUMMARY.read(paths.ROOT / report.PILOT.path)
+    committed = pilot.SUMMARY_TABLE.read(paths.ROOT / report.PILOT_TABLE.path)
     failing = section(tmp_path, committed)
     for words in (
         "it is not positive. There is no per-fault margin",
@@ -234,7 +234,7 @@ def reduced(parts):
             second = None
         else:
             canaries = None
-    return pilot.summary(verdicts, second, canaries, the_index(), BOOTSTRAP).set_index("quantity")
+    return pilot.pilot_summary(verdicts, second, canaries, the_index(), BOOTSTRAP).set_index("quantity")
 
 
 @pytest.mark.parametrize("parts", [*([part] for part in WITHOUT), list(WITHOUT)], ids=[*WITHOUT, "all of them"])
@@ -245,7 +245,7 @@ def test_what_a_study_does_not_have_gives_no_rows_and_changes_no_other(parts, tm
     changed = ["verdicts", *(name for name in whole.index if name.startswith("second_judge/"))]
     kept = [name for name in found.index if name not in changed]
     pd.testing.assert_frame_equal(found.loc[kept], whole.loc[kept])
-    pilot.SUMMARY.write(found.reset_index(), tmp_path / "summary.csv")
+    pilot.SUMMARY_TABLE.write(found.reset_index(), tmp_path / "summary.csv")
 
 
 def test_a_study_with_the_least_that_is_allowed_has_a_summary():
@@ -253,7 +253,7 @@ def test_a_study_with_the_least_that_is_allowed_has_a_summary():
     design = study(strategies=["S1"])
     result = asyncio.run(runs.run(Recorded(), design, *sides(design)))
     canaries = canary_table(result.canaries)
-    found = pilot.summary(verdict_table(result.rulings), None, canaries, the_index(), BOOTSTRAP)
+    found = pilot.pilot_summary(verdict_table(result.rulings), None, canaries, the_index(), BOOTSTRAP)
     assert found["quantity"].tolist() == [
         "canaries_held", "faults_varying", "fdr_design", "fdr_execution", "per_fault_margin", "pooled_chance",
         "pooled_margin", "stage_agreement", "suites", "verdicts",
@@ -265,15 +265,15 @@ def test_a_study_with_the_least_that_is_allowed_has_a_summary():
 
 def test_empty_tables_are_as_good_as_none():
     verdicts = constructed()
-    none = pilot.summary(verdicts, None, None, the_index(), BOOTSTRAP)
-    pd.testing.assert_frame_equal(pilot.summary(verdicts, verdicts[:0], CANARIES[:0], the_index(), BOOTSTRAP), none)
+    none = pilot.pilot_summary(verdicts, None, None, the_index(), BOOTSTRAP)
+    pd.testing.assert_frame_equal(pilot.pilot_summary(verdicts, verdicts[:0], CANARIES[:0], the_index(), BOOTSTRAP), none)
 
 
 def test_later_draws_change_nothing_but_the_number_of_verdicts(found):
     verdicts = constructed()
     first = verdicts[(verdicts["arm"] == "joint") & (verdicts["draw"] == 1)]
     more = pd.concat([verdicts, first.assign(draw=3), first.assign(draw=4)], ignore_index=True)
-    whole = pilot.summary(more, None, None, the_index(), BOOTSTRAP).set_index("quantity")
+    whole = pilot.pilot_summary(more, None, None, the_index(), BOOTSTRAP).set_index("quantity")
     same = whole.index.drop("verdicts")
     pd.testing.assert_frame_equal(whole.loc[same], found.loc[same])
 
@@ -292,8 +292,8 @@ def test_an_arm_without_any_verdict_is_counted_as_unresolved(judge, arm, draw, l
     verdicts = constructed()
     chosen = (verdicts["judge"] == judge) & (verdicts["arm"] == arm) & (verdicts["draw"] == draw)
     verdicts.loc[chosen, ["state", "value"]] = ["refused", None]
-    found = pilot.summary(verdicts, None, None, the_index(), BOOTSTRAP)
-    pilot.SUMMARY.write(found, tmp_path / "summary.csv")
+    found = pilot.pilot_summary(verdicts, None, None, the_index(), BOOTSTRAP)
+    pilot.SUMMARY_TABLE.write(found, tmp_path / "summary.csv")
     table = found.set_index("quantity").loc[lost]
     assert table[["value", "low", "high"]].isna().all(axis=None)
     assert (table["n"] == 0).all() and (table["unresolved"] == 20).all()
@@ -303,7 +303,7 @@ def test_verdicts_of_several_generators_are_refused():
     verdicts = constructed()
     other = verdicts.assign(suite_id=verdicts["suite_id"].str.replace("sonnet4", "gemma26b"))
     with pytest.raises(ContractError, match=r"2 generators \(gemma26b, sonnet4\), expected 1"):
-        pilot.summary(pd.concat([verdicts, other]), None, None, the_index(), BOOTSTRAP)
+        pilot.pilot_summary(pd.concat([verdicts, other]), None, None, the_index(), BOOTSTRAP)
 
 
 def test_an_unresolved_verdict_is_counted():
@@ -313,7 +313,7 @@ def test_an_unresolved_verdict_is_counted():
         "refused",
         None,
     ]
-    found = pilot.summary(verdicts, verdicts, CANARIES, the_index(), BOOTSTRAP).set_index("quantity")
+    found = pilot.pilot_summary(verdicts, verdicts, CANARIES, the_index(), BOOTSTRAP).set_index("quantity")
     assert found.loc[["verdicts", "stage_agreement", "mutation_effect", "retest_excess"], "unresolved"].tolist() == [1] * 4
     assert found.loc["stage_agreement", "n"] == 19
 
@@ -324,9 +324,9 @@ def test_the_section_of_the_report_is_built_from_a_scripted_study(tmp_path):
     design = study(grid=["design", "execution"], second_judge=role, second_sample=30, **arms)
     result = asyncio.run(runs.run(Recorded(), design, *sides(design)))
     first, second = verdict_table(result.rulings), verdict_table(result.second)
-    quantities = pilot.summary(first, second, store.canary_table(result.canaries), the_index(), BOOTSTRAP)
-    pilot.SUMMARY.write(quantities, tmp_path / report.PILOT.path)
-    numbers = report.cells(tmp_path, report.PILOT)
+    quantities = pilot.pilot_summary(first, second, store.canary_table(result.canaries), the_index(), BOOTSTRAP)
+    pilot.SUMMARY_TABLE.write(quantities, tmp_path / report.PILOT_TABLE.path)
+    numbers = report.cells(tmp_path, report.PILOT_TABLE)
     (tmp_path / "numbers.json").write_text(report.numbers_text(numbers), encoding="utf-8")
     for name in ("style.typ", "pilot.typ"):
         (tmp_path / name).write_bytes((paths.PAPER / name).read_bytes())

@@ -3,7 +3,7 @@
 import pytest
 
 from regatta_lib.base import ContractError, paths
-from regatta_lib.reproduce import PUBLISHED_VALUES, published, reference, verification
+from regatta_lib.reproduce import PUBLISHED_TABLE, published, reference, verification
 
 
 @pytest.fixture(scope="module")
@@ -49,7 +49,7 @@ def test_what_is_recomputed_and_nothing_else_has_a_kind(row, other, error):
     text = path.read_text(encoding="utf-8")
     assert row in text
     with pytest.raises(ContractError, match=error):
-        PUBLISHED_VALUES.parse(text.replace(row, other), path)
+        PUBLISHED_TABLE.parse(text.replace(row, other), path)
 
 
 @pytest.mark.parametrize(

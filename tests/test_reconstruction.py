@@ -11,7 +11,7 @@ from regatta_lib.stats import cohen_kappa, consistency, reconstruction, seeded
 
 @pytest.fixture(scope="module")
 def claims():
-    return consistency.CLAIMS.read(paths.CONSISTENCY / "claims.csv")
+    return consistency.CLAIM_TABLE.read(paths.CONSISTENCY / "claims.csv")
 
 
 def test_tables_are_all_compositions():
@@ -75,5 +75,5 @@ def test_the_probes_are_consistent_with_one_expert(claims):
 
 
 def test_a_table_without_a_kappa_is_nan_and_no_error():
-    values = reconstruction.leave_one_out((1, 1, 0, 0), (0, 1, 2, 3))
+    values = reconstruction.kappa_leave_one_out((1, 1, 0, 0), (0, 1, 2, 3))
     assert values[0] == 0 and np.isnan(values[1])

@@ -10,7 +10,7 @@ from regatta_lib.reproduce import reference
 
 def test_the_exact_and_the_pandas_path_and_the_pinned_file_agree(frames):
     exact = exact_values(paths.RECORD, paths.INSTRUMENTS / "index.csv")
-    recomputed = reference.recompute(*(frames[name] for name in ("scores", "pairs", "table2", "table3", "table4")))
+    recomputed = reference.reference_numbers(*(frames[name] for name in ("scores", "pairs", "table2", "table3", "table4")))
     pinned = reference.read_reference_values(paths.REFERENCE)
     assert len(pinned) == 2_835
     assert set(pinned["key"]) == set(exact) == set(recomputed)
@@ -22,7 +22,7 @@ def test_the_exact_and_the_pandas_path_and_the_pinned_file_agree(frames):
 
 
 def test_the_enumeration_is_the_documented_one(frames):
-    keys = list(reference.recompute(*(frames[name] for name in ("scores", "pairs", "table2", "table3", "table4"))))
+    keys = list(reference.reference_numbers(*(frames[name] for name in ("scores", "pairs", "table2", "table3", "table4"))))
     shape = Counter((key.split("/")[0], key.count("/")) for key in keys)
     assert shape == {
         ("suite", 2): 900,

@@ -5,12 +5,12 @@ import pytest
 
 from regatta.release import importer as release
 from regatta_lib.base import ContractError, paths, suite_id
-from regatta_lib.measures import RECORD, read_record
+from regatta_lib.measures import RECORD_TABLES, read_record
 
 
 def test_the_record_is_re_derived_byte_for_byte(release_folder):
     texts = release.record_tables(release_folder)
-    assert set(texts) == {f"{name}.csv" for name in RECORD}
+    assert set(texts) == {f"{name}.csv" for name in RECORD_TABLES}
     for name, text in texts.items():
         assert (paths.RECORD / name).read_bytes() == text.encode()
 
@@ -32,7 +32,10 @@ def test_the_released_rates_are_the_reference_values(release_folder):
         for name, covered in coverage.items():
             match = release.SUITE.fullmatch(name)
             suite = suite_id(
-                generator, release.STRATEGIES[match["strategy"]], release.CELLS[match["cell"]], match["replication"]
+                generator,
+                release.RELEASE_STRATEGIES[match["strategy"]],
+                release.RELEASE_CELLS[match["cell"]],
+                match["replication"],
             )
             stored = {
                 "rc": covered["rc_score"],

@@ -12,8 +12,8 @@ import typst
 from ruamel.yaml import YAML
 
 from regatta_lib.base import ContractError, csv_text, paths, read_params
-from regatta_lib.instruments import INDEX
-from regatta_lib.measures import SUITES
+from regatta_lib.instruments import INDEX_TABLE
+from regatta_lib.measures import SUITE_TABLE
 from regatta_lib.report import document as report
 from regatta_lib.reproduce import published
 from regatta_lib.stats import consistency
@@ -134,14 +134,14 @@ def test_quotation_of_an_unknown_key_stops_the_build(tmp_path):
     for name in ("style.typ", "numbers.json"):
         (tmp_path / "paper" / name).write_bytes((paths.PAPER / name).read_bytes())
     quoting = '#import "style.typ": n\n#n("{}")<x>'
-    (tmp_path / report.REPORT).write_text(quoting.format("table3/sonnet4/agreemint"), encoding="utf-8")
+    (tmp_path / report.REPORT_SOURCE).write_text(quoting.format("table3/sonnet4/agreemint"), encoding="utf-8")
     with pytest.raises(ContractError, match="no number with the key table3/sonnet4/agreemint"):
         report.pdf(tmp_path)
 
 
 def test_the_pilot_is_reported_if_it_was_run(numbers):
     run = (paths.VERDICTS / "demo.csv").is_file()
-    assert (paths.ROOT / report.PILOT.path).is_file() == run
+    assert (paths.ROOT / report.PILOT_TABLE.path).is_file() == run
     assert ("pilot/mutation_effect/value" in numbers) == run
 
 
@@ -150,7 +150,7 @@ def test_the_recomputed_figures_are_told_apart_by_what_they_are(numbers):
     assert found == {"design": 21, "enumerated": 1, "words": 4, "line": 2, "measured": 32}
     assert sum(found.values()) == int(numbers["checks/published/checked"].text)
     design = published.design_constants(
-        INDEX.read(paths.INSTRUMENTS / "index.csv"), SUITES.read(paths.RECORD / "suites.csv")
+        INDEX_TABLE.read(paths.INSTRUMENTS / "index.csv"), SUITE_TABLE.read(paths.RECORD / "suites.csv")
     )
     rows = report.rows(paths.ROOT, report.PUBLISHED)
     assert {row["key"] for row in rows if row["kind"] == "design"} == set(design)
@@ -259,7 +259,7 @@ def test_prose_and_tables_round_halves_away_from_zero(tmp_path, text, digits, pr
     ],
 )
 def test_cells_are_printed_by_their_kind(text, column, counts, printed):
-    assert report.shown(text, column, counts=counts) == printed
+    assert report.as_printed(text, column, counts=counts) == printed
 
 
 def test_tallies_count_rows_by_value_and_leave_out_empty_ones(tmp_path):

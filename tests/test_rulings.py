@@ -6,7 +6,7 @@ import pytest
 from scripted_study import Recorded, bench, sides
 
 from regatta_lib.base import ADVERSARIAL_CATEGORIES
-from regatta_lib.measures import VERDICTS, suite_scores, targets
+from regatta_lib.measures import VERDICT_TABLE, suite_scores, targets
 from regatta_lib.models import Reply
 from regatta_lib.studies import Episode, Role, Scenario, verdict_table
 from regatta_lib.studies.rulings import balanced_sample, episode_questions, judge_suite, rule, scan, scenario_questions
@@ -141,8 +141,8 @@ def test_one_adversarial_answer_gives_six_rulings(side):
 
 def test_the_table_meets_the_contract_of_all_studies(side, tmp_path):
     rulings = scanned(side, says("no", "maybe", "yes"))
-    VERDICTS.write(verdict_table(rulings), tmp_path / "v.csv")
-    read = VERDICTS.read(tmp_path / "v.csv")
+    VERDICT_TABLE.write(verdict_table(rulings), tmp_path / "v.csv")
+    read = VERDICT_TABLE.read(tmp_path / "v.csv")
     assert read["state"].tolist() == ["answered", "unreadable", "answered"]
     assert read["value"].isna().tolist() == [False, True, False]
 

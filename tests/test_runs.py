@@ -8,10 +8,10 @@ from scripted_study import Recorded, reply, sides, study
 
 from regatta.commands import table_text
 from regatta_lib.base import ContractError, paths, sha256
-from regatta_lib.measures import SCORES, VERDICTS
+from regatta_lib.measures import SCORE_TABLE, VERDICT_TABLE
 from regatta_lib.models import Exchange, MissingTranscript, Pending, Transcripts, batches
 from regatta_lib.stats import seeded
-from regatta_lib.studies import EPISODES, RULINGS, SCENARIOS, Role, judges, prompts, runs, store, suites
+from regatta_lib.studies import EPISODE_LINES, RULING_LINES, SCENARIO_LINES, Role, judges, prompts, runs, store, suites
 
 RECORDED_SCHEMAS = [
     "3b132197655eb286",
@@ -53,18 +53,18 @@ def test_the_same_study_gives_the_same_bytes_in_whatever_order_replies_come(resu
             return await super().complete(request)
 
     again = run(Shuffled())
-    assert store.output_texts("t", again) == store.output_texts("t", result)
+    assert store.result_texts("t", again) == store.result_texts("t", result)
 
 
 def test_the_output_files_keep_their_contracts(result, tmp_path):
-    for path, text in store.output_texts("t", result).items():
+    for path, text in store.result_texts("t", result).items():
         target = tmp_path / path.parent.name / path.name
         target.parent.mkdir(exist_ok=True)
         target.write_text(text, encoding="utf-8")
-    assert SCENARIOS.read(tmp_path / "suites/t.jsonl") == result.scenarios
-    assert len(EPISODES.read(tmp_path / "episodes/t.jsonl")) == 66
-    assert len(RULINGS.read(tmp_path / "verdicts/t.jsonl")) == len(VERDICTS.read(tmp_path / "verdicts/t.csv"))
-    assert len(SCORES.read(tmp_path / "scores/t.csv")) == 2
+    assert SCENARIO_LINES.read(tmp_path / "suites/t.jsonl") == result.scenarios
+    assert len(EPISODE_LINES.read(tmp_path / "episodes/t.jsonl")) == 66
+    assert len(RULING_LINES.read(tmp_path / "verdicts/t.jsonl")) == len(VERDICT_TABLE.read(tmp_path / "verdicts/t.csv"))
+    assert len(SCORE_TABLE.read(tmp_path / "scores/t.csv")) == 2
     manifest = json.loads((tmp_path / "suites/t-manifests.jsonl").read_text().splitlines()[1])
     assert manifest["withheld"] and manifest["instruments_digest"] and manifest["prompt_digest"] and manifest["seed"] == 7
 
@@ -122,7 +122,7 @@ def test_bounds_are_sent_only_for_a_bounded_role_and_change_nothing_else():
 
 def test_the_schemas_without_bounds_are_those_of_the_recorded_requests():
     """A stored reply is found by the whole request, so another schema would lose every recording."""
-    schemas = [suites.schema([1, 2], 60), *(judges.schema(judge, 30) for judge in judges.VERDICT_FIELD)]
+    schemas = [suites.suite_schema([1, 2], 60), *(judges.verdict_schema(judge, 30) for judge in judges.VERDICT_FIELD)]
     plain = [json.dumps(prompts.without_bounds(schema)) for schema in schemas]
     assert [sha256(text)[:16] for text in plain] == RECORDED_SCHEMAS
 
@@ -181,7 +181,7 @@ def test_a_study_through_files_ends_and_replays_byte_for_byte(tmp_path, monkeypa
             break
         rounds += 1
         new = batches.undealt(folder, placements, waiting)
-        dealt = batches.deal(new, 60, len(placements) + 1, seeded(rounds, "test"))
+        dealt = batches.deal_batches(new, 60, len(placements) + 1, seeded(rounds, "test"))
         for path, text in batches.batch_texts(folder, dealt, new).items():
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text, encoding="utf-8")
@@ -195,7 +195,7 @@ def test_a_study_through_files_ends_and_replays_byte_for_byte(tmp_path, monkeypa
     assert report[0].startswith(f"{len(placements):,} calls, {len(placements):,} attempts")
     shutil.rmtree(paths.EXCHANGE)
     replayed = store.replayed("t", design)
-    assert store.output_texts("t", replayed) == store.output_texts("t", result)
+    assert store.result_texts("t", replayed) == store.result_texts("t", result)
 
 
 def test_a_replay_without_the_reply_names_the_call(tmp_path, monkeypatch):

@@ -1,13 +1,13 @@
 import pandas as pd
 import pytest
 
-from regatta_lib.measures import VERDICTS, scores
+from regatta_lib.measures import VERDICT_TABLE, scores
 
 SUITE = "m.S1.us_fintech.r1"
 
 
 def verdict(judge, target="", scenario=1, value=0, state="answered", arm="", draw=1):
-    return dict(zip(VERDICTS.columns, (SUITE, judge, target, arm, draw, scenario, state, value), strict=True))
+    return dict(zip(VERDICT_TABLE.columns, (SUITE, judge, target, arm, draw, scenario, state, value), strict=True))
 
 
 def frame(*rows):

@@ -126,8 +126,8 @@ def test_a_missing_file_and_an_overlong_text(tmp_path):
     with pytest.raises(ContractError, match="missing, expected a filled sheet"):
         sheets.read_sheet(tmp_path / "none.csv")
     with pytest.raises(ContractError, match="32,768 characters"):
-        sheets.plain("x" * 32_768)
+        sheets.without_marks("x" * 32_768)
 
 
 def test_control_characters_are_replaced_and_line_breaks_kept():
-    assert sheets.plain("a\x00b\x1fc\nd") == "a\ufffdb\ufffdc\nd"
+    assert sheets.without_marks("a\x00b\x1fc\nd") == "a\ufffdb\ufffdc\nd"

@@ -49,10 +49,10 @@ def test_a_whole_suite_takes_one_call(source):
 
 
 def test_a_bounded_schema_asks_for_these_slots_and_no_others():
-    schema = suites.schema([2, 5], 60)["properties"]["scenarios"]
+    schema = suites.suite_schema([2, 5], 60)["properties"]["scenarios"]
     assert (schema["minItems"], schema["maxItems"]) == (2, 2)
     fields = schema["items"]["properties"]
-    assert tuple(fields) == suites.FIELDS
+    assert tuple(fields) == suites.SCENARIO_FIELDS
     assert fields["slot"] == {"type": "integer", "minimum": 2, "maximum": 5}
     assert fields["agent_input"] == {"type": "string", "minLength": 20, "maxLength": 600}
 

@@ -7,7 +7,7 @@ import os
 import pytest
 
 from regatta_lib.base import ContractError
-from regatta_lib.models import Request, Transcripts, pack
+from regatta_lib.models import Request, Transcripts, pack_file
 from regatta_lib.models import transcripts as module
 from regatta_lib.models.transcripts import Outcome, events, request_key, transcript_files
 
@@ -190,7 +190,7 @@ def test_packing_gives_the_same_bytes_in_whatever_order_replies_came(tmp_path):
     outcomes = [("b", Outcome("error", error="cut", final=False)), ("b", Outcome("answered", "no")), ("a", Outcome("empty"))]
     record(tmp_path / "one", *outcomes)
     record(tmp_path / "two", outcomes[2], *outcomes[:2])
-    one, two = pack(tmp_path / "one" / PATH), pack(tmp_path / "two" / PATH)
+    one, two = pack_file(tmp_path / "one" / PATH), pack_file(tmp_path / "two" / PATH)
     assert one.read_bytes() == two.read_bytes()
     assert [event["key"] for _, event in events(one)] == ["a", "a", "b", "b", "b", "b"]
     with pytest.raises(ContractError, match="found beside its packed form"):
@@ -199,7 +199,7 @@ def test_packing_gives_the_same_bytes_in_whatever_order_replies_came(tmp_path):
 
 def test_a_packed_file_is_not_written_beside(tmp_path):
     record(tmp_path, ("a", Outcome("answered", "yes")))
-    pack(tmp_path / PATH)
+    pack_file(tmp_path / PATH)
     (tmp_path / PATH).unlink()
     with pytest.raises(ContractError, match="unpack it with 'xz -d'"):
         settled(tmp_path, "a")

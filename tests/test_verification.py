@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from regatta_lib.base import paths, sha256
-from regatta_lib.reproduce import REPORT, verification
+from regatta_lib.reproduce import CHECK_TABLE, verification
 
 RECORD_FILES = [f"data/record/{name}.csv" for name in ("suites", "coverage", "faults", "specificity", "adversarial")]
 REFERENCE_FILES = [f"data/reference/{name}.csv" for name in ("reference_values", "published_values", "reconstructed_tables")]
@@ -179,7 +179,7 @@ def test_the_command_prints_counts_and_exits_by_the_result(copy, tmp_path):
     good = run(copy, "--report", str(tmp_path / "report.csv"))
     assert good.returncode == 0, good.stdout + good.stderr
     assert good.stdout.splitlines()[-1] == "2835 of 2835 reference values reproduced"
-    assert len(REPORT.read(tmp_path / "report.csv")) > 2_835
+    assert len(CHECK_TABLE.read(tmp_path / "report.csv")) > 2_835
     edit(copy / "data/tables/table2.csv", lambda content: content.replace(b"0.95,", b"0.94,", 1))
     bad = run(copy)
     assert bad.returncode == 1
@@ -198,7 +198,7 @@ def test_the_command_needs_neither_dvc_nor_git_nor_a_provider(copy):
 
 
 def test_the_committed_report_is_this_report():
-    report = REPORT.read(paths.VERIFICATION / "report.csv")
+    report = CHECK_TABLE.read(paths.VERIFICATION / "report.csv")
     assert (report["status"] == "passed").all()
     assert report["key"].str.startswith("reference/").sum() == 2_835
 

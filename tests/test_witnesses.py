@@ -284,7 +284,7 @@ EDGES = [
 
 @pytest.mark.parametrize(("fault_id", "text", "outcome"), EDGES)
 def test_the_bounds_of_each_witness_are_applied_with_their_inclusivity(fault_id, text, outcome):
-    assert witnesses.check(witness_of(fault_id), text) == outcome
+    assert witnesses.check_witness(witness_of(fault_id), text) == outcome
 
 
 def test_every_executable_witness_is_tried_at_its_edges():
@@ -295,10 +295,10 @@ def test_every_executable_witness_is_tried_at_its_edges():
 
 def test_the_released_wording_moves_the_lower_bound_of_the_debt_group_fault():
     text = "quá hạn 10 ngày"
-    assert witnesses.check(witness_of("BV-F5", "as_written"), text) == "near_miss"
-    assert witnesses.check(witness_of("BV-F5", "corrected"), text) == "discriminates"
+    assert witnesses.check_witness(witness_of("BV-F5", "as_written"), text) == "near_miss"
+    assert witnesses.check_witness(witness_of("BV-F5", "corrected"), text) == "discriminates"
 
 
 @pytest.mark.parametrize("fault_id", ["FT-F5", "IN-F5", "IVN-F5", "FT-F3"])
 def test_a_witness_on_a_derived_figure_or_without_interval_is_not_executable(fault_id):
-    assert witnesses.check(witness_of(fault_id), "housing costs of $1,800 and a ratio of 0.8 or 105%") is None
+    assert witnesses.check_witness(witness_of(fault_id), "housing costs of $1,800 and a ratio of 0.8 or 105%") is None

@@ -44,7 +44,7 @@ KEY_CELLS = {
     "verdicts": ("[1-9][0-9]{0,8}", "a whole number of at least 1"),
 }
 PLACE = ["suite_id", "target", "scenario_number"]
-KINDS = {(1, 0): "judge yes, adjudicator no", (0, 1): "judge no, adjudicator yes"}
+DISAGREEMENTS = {(1, 0): "judge yes, adjudicator no", (0, 1): "judge no, adjudicator yes"}
 
 
 def check_grid(name: str, study: Study, stage: str) -> None:
@@ -153,7 +153,7 @@ def texts(
     return table.drop(columns="agent_answer").merge(answers, on=PLACE, validate="one_to_one")
 
 
-def instructions(document: Path) -> str:
+def sheet_instructions(document: Path) -> str:
     """The part of ``docs/adjudication.md`` that adjudicators read, as plain text."""
     text = file_text(document)
     begin, end = ("<!-- instructions: begin -->", "<!-- instructions: end -->")
@@ -200,7 +200,9 @@ def score_sheet(
         **representation(key),
     }
     pairs = zip(merged["judge"], human, strict=True)
-    kinds = pd.Series([None if answer is None else KINDS.get((judge, answer)) for judge, answer in pairs], merged.index, str)
+    kinds = pd.Series(
+        [None if answer is None else DISAGREEMENTS.get((judge, answer)) for judge, answer in pairs], merged.index, str
+    )
     columns = ["kind", "item", "suite_id", "target", "scenario_number", "reason", "comment"]
     disagreements = merged.assign(kind=kinds).dropna(subset=["kind"])[columns]
     return row, disagreements.sort_values(["kind", "reason", "item"], ignore_index=True)
@@ -275,7 +277,7 @@ def read_key(path: Path) -> pd.DataFrame:
     return table.astype({"scenario_number": int, "judge": int, "weight": float, "verdicts": int})
 
 
-def report(row: dict[str, object], disagreements: pd.DataFrame, level: float) -> str:
+def score_text(row: dict[str, object], disagreements: pd.DataFrame, level: float) -> str:
     """The result of a scored sheet as lines of text: counts first, coefficients with intervals, disagreements by kind."""
     lines = [
         f"{row['pairs']} items answered, {row['unclear']} unclear, {row['blank']} blank",

@@ -22,7 +22,7 @@ SHEET, INSTRUCTIONS = "sheet", "instructions"
 WIDTHS = {"item": 10, "answer": 12, "reason": 16}
 
 
-def plain(text: str) -> str:
+def without_marks(text: str) -> str:
     """Text in normal form C with control characters replaced. Raises ContractError if no cell could hold it."""
     text = CONTROL.sub("\ufffd", unicodedata.normalize("NFC", text))
     if len(text) > LONGEST:
@@ -32,7 +32,7 @@ def plain(text: str) -> str:
 
 def inert(text: str) -> str:
     """Plain text that a spreadsheet will not run: an apostrophe goes before a first character that starts a formula."""
-    text = plain(text)
+    text = without_marks(text)
     return f"'{text}" if text.lstrip(" \n").startswith(tuple(FORMULA)) else text
 
 
@@ -78,7 +78,7 @@ def xlsx_sheet(sheet: pd.DataFrame, instructions: str, choices: dict[str, tuple[
 
 
 def _text(cell: Cell | MergedCell, value: str) -> None:
-    cell.value = plain(value)
+    cell.value = without_marks(value)
     cell.data_type = "s"  # openpyxl would take a leading "=" for a formula
     cell.quotePrefix = True
     cell.alignment = Alignment(wrap_text=True, vertical="top")

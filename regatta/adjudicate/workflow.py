@@ -8,20 +8,20 @@ import pandas as pd
 from regatta.adjudicate import adjudication, sheets
 from regatta_lib import instruments
 from regatta_lib.base import ContractError, ParameterError, csv_text, paths, read_params
-from regatta_lib.measures import VERDICTS
+from regatta_lib.measures import VERDICT_TABLE
 from regatta_lib.stats import seeded
-from regatta_lib.studies import EPISODES, SCENARIOS, Study, definition
+from regatta_lib.studies import EPISODE_LINES, SCENARIO_LINES, Study, definition
 
 
 @dataclass(frozen=True)
-class Outcome:
+class Sheet:
     """Files to write, {path: content}, and what to say of them, as text."""
 
     files: dict[Path, str | bytes]
     report: str
 
 
-def draw(study: str, stage: str, size: int, seed: int) -> Outcome:
+def draw(study: str, stage: str, size: int, seed: int) -> Sheet:
     """Draw a balanced, blinded sheet of a study's verdicts: XLSX and CSV for adjudicators, and the key to keep.
 
     Raises ParameterError for a stage there is none of or too large a size, and ContractError for a study that stopped at
@@ -33,10 +33,10 @@ def draw(study: str, stage: str, size: int, seed: int) -> Outcome:
     adjudication.check_grid(study, design, stage)
     stem = paths.ADJUDICATION / f"{study}.{stage}"
     _check_free(stem)
-    verdicts = VERDICTS.read(paths.VERDICTS / f"{study}.csv")
+    verdicts = VERDICT_TABLE.read(paths.VERDICTS / f"{study}.csv")
     rng = seeded(seed, f"adjudicate/{study}/{stage}")
     sheet, key = adjudication.draw_sample(verdicts, _texts(study, design, stage), stage, size, rng)
-    instructions = adjudication.instructions(paths.ROOT / "docs" / "adjudication.md")
+    instructions = adjudication.sheet_instructions(paths.ROOT / "docs" / "adjudication.md")
     choices = {"answer": adjudication.ANSWERS, "reason": tuple(adjudication.REASONS)}
     files: dict[Path, str | bytes] = {
         stem.with_name(f"{stem.name}.sheet.xlsx"): sheets.xlsx_sheet(sheet, instructions, choices),
@@ -44,7 +44,7 @@ def draw(study: str, stage: str, size: int, seed: int) -> Outcome:
         stem.with_name(f"{stem.name}.key.csv"): csv_text(key),
     }
     represented = adjudication.representation_line(adjudication.representation(key))
-    return Outcome(files, f"{represented}\n{len(sheet)} items; keep the key away from adjudicators")
+    return Sheet(files, f"{represented}\n{len(sheet)} items; keep the key away from adjudicators")
 
 
 def _check_free(stem: Path) -> None:
@@ -56,11 +56,11 @@ def _check_free(stem: Path) -> None:
 def _texts(study: str, design: Study, stage: str) -> pd.DataFrame:
     """What adjudicators read of each verdict of a study."""
     faults = {cell: instruments.read_judge_side(cell, design.instruments)[1] for cell in design.cells}
-    episodes = EPISODES.read(paths.EPISODES / f"{study}.jsonl") if stage == "execution" else None
-    return adjudication.texts(SCENARIOS.read(paths.SUITES / f"{study}.jsonl"), faults, episodes)
+    episodes = EPISODE_LINES.read(paths.EPISODES / f"{study}.jsonl") if stage == "execution" else None
+    return adjudication.texts(SCENARIO_LINES.read(paths.SUITES / f"{study}.jsonl"), faults, episodes)
 
 
-def score(sheet: Path, key: Path | None = None) -> Outcome:
+def score(sheet: Path, key: Path | None = None) -> Sheet:
     """Compare a filled sheet with the judge's verdicts: agreement, and the disagreements by kind, beside the sheet.
 
     ``key`` is by default the one beside the sheet. Raises ContractError for a sheet or key that cannot be read, or that
@@ -76,4 +76,4 @@ def score(sheet: Path, key: Path | None = None) -> Outcome:
     files: dict[Path, str | bytes] = {
         sheet.with_name(f"{drawn}{copy}.{name}.csv"): csv_text(table) for name, table in tables.items()
     }
-    return Outcome(files, adjudication.report(row, disagreements, base.level))
+    return Sheet(files, adjudication.score_text(row, disagreements, base.level))

@@ -19,19 +19,19 @@ from regatta_lib.base import ZIP_DATE, Contract, ContractError, manifest_text, o
 from regatta_lib.reproduce import PINS
 
 CROISSANT = "http://mlcommons.org/croissant/1.1"
-TABLES = {
-    "data/instruments/agreement.csv": instruments.AUDIT_AGREEMENT,
-    "data/instruments/audit.csv": instruments.AUDIT,
-    "data/instruments/eu_banking/audit.csv": instruments.CELL_AUDIT,
-    "data/instruments/index.csv": instruments.INDEX,
-    "data/record/adversarial.csv": measures.ADVERSARIAL,
-    "data/record/coverage.csv": measures.COVERAGE,
-    "data/record/faults.csv": measures.FAULTS,
-    "data/record/specificity.csv": measures.SPECIFICITY,
-    "data/record/suites.csv": measures.SUITES,
-    "data/reference/published_values.csv": reproduce.PUBLISHED_VALUES,
-    "data/reference/reconstructed_tables.csv": reproduce.RECONSTRUCTED_TABLES,
-    "data/reference/reference_values.csv": reproduce.REFERENCE_VALUES,
+DESCRIBED_TABLES = {
+    "data/instruments/agreement.csv": instruments.AUDIT_AGREEMENT_TABLE,
+    "data/instruments/audit.csv": instruments.AUDIT_TABLE,
+    "data/instruments/eu_banking/audit.csv": instruments.CELL_AUDIT_TABLE,
+    "data/instruments/index.csv": instruments.INDEX_TABLE,
+    "data/record/adversarial.csv": measures.ADVERSARIAL_TABLE,
+    "data/record/coverage.csv": measures.COVERAGE_TABLE,
+    "data/record/faults.csv": measures.FAULT_TABLE,
+    "data/record/specificity.csv": measures.SPECIFICITY_TABLE,
+    "data/record/suites.csv": measures.SUITE_TABLE,
+    "data/reference/published_values.csv": reproduce.PUBLISHED_TABLE,
+    "data/reference/reconstructed_tables.csv": reproduce.RECONSTRUCTED_TABLE,
+    "data/reference/reference_values.csv": reproduce.REFERENCE_TABLE,
 }
 MEDIA = {
     ".csv": "text/csv",
@@ -107,7 +107,7 @@ def croissant(root: Path) -> str:
         )
         for name, digest in sorted(read_manifest(root / PINS).items())
     ]
-    tables = [record_set(mlcroissant, context, root, name, contract) for name, contract in TABLES.items()]
+    tables = [record_set(mlcroissant, context, root, name, contract) for name, contract in DESCRIBED_TABLES.items()]
     metadata = mlcroissant.Metadata(
         ctx=context,
         name="regatta",
@@ -156,10 +156,12 @@ def ro_crate(root: Path) -> str:
     """RO-Crate 1.2 metadata: the parts of the artifact, its licence and authors, and the works it builds on."""
     about = citation(root)
     licence = f"https://spdx.org/licenses/{about['license']}"
-    organizations = [{"@id": "#" + slug(a["name"]), "@type": "Organization", "name": a["name"]} for a in about["authors"]]
+    organizations = [
+        {"@id": "#" + record_set_slug(a["name"]), "@type": "Organization", "name": a["name"]} for a in about["authors"]
+    ]
     works = [
         {
-            "@id": "#" + slug(reference["title"]),
+            "@id": "#" + record_set_slug(reference["title"]),
             "@type": "Dataset" if reference["type"] == "data" else "ScholarlyArticle",
             "name": reference["title"],
             "identifier": [identifier["value"] for identifier in reference.get("identifiers", [])],
@@ -199,7 +201,7 @@ def ro_crate(root: Path) -> str:
     return json.dumps(crate, ensure_ascii=False, indent=1) + "\n"
 
 
-def slug(text: str) -> str:
+def record_set_slug(text: str) -> str:
     """A local identifier made of a title."""
     return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")
 

@@ -1,5 +1,5 @@
 """Add a cell: scaffold its files, check them, freeze their hashes."""
 
-from regatta.cells.check import FROZEN, freeze, scaffold, violations
+from regatta.cells.check import FROZEN, cell_violations, freeze, scaffold
 
-__all__ = ["FROZEN", "freeze", "scaffold", "violations"]
+__all__ = ["FROZEN", "cell_violations", "freeze", "scaffold"]

@@ -45,7 +45,7 @@ def scaffold(name: str) -> dict[str, str]:
     return {file: (templates / file).read_text("utf-8").replace("CELL", name) for file in names}
 
 
-def violations(folder: Path) -> list[str]:
+def cell_violations(folder: Path) -> list[str]:
     """Everything that keeps a cell from being used, one line each: file, row, field, what was found and expected."""
     parts: dict[str, Any] = {}
     lines: list[str] = []
@@ -233,7 +233,7 @@ def _pilot(folder: Path, found: Cell, pilot: instruments.PilotFile) -> list[str]
     for entry in pilot.pilot:
         if entry.fault in faults and instruments.executable(faults[entry.fault].witness):
             for expected in ("discriminates", "near_miss"):
-                outcome = instruments.check(faults[entry.fault].witness, getattr(entry, expected))
+                outcome = instruments.check_witness(faults[entry.fault].witness, getattr(entry, expected))
                 if outcome != expected:
                     lines.append(_line(folder, "pilot", entry.fault, expected, outcome, f"the witness to say {expected}"))
     return lines

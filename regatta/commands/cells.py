@@ -32,7 +32,7 @@ def check(
     from regatta import cells
 
     path = path.resolve()
-    lines = [line for line in cells.violations(path) if not (freeze and cells.FROZEN in line)]
+    lines = [line for line in cells.cell_violations(path) if not (freeze and cells.FROZEN in line)]
     typer.echo("\n".join([*lines, f"{path.name}: {len(lines)} violations"]))
     if lines:
         raise typer.Exit(1)

@@ -58,10 +58,10 @@ def _asked(evaluation: "Evaluation", cap: float) -> "Measured":
 
     agree(evaluation.design, evaluation.forecast, cap)
     if evaluation.design.provider == "exchange":
-        dealing = own_suite.deal(evaluation)
+        dealing = own_suite.deal_suite(evaluation)
         write_batches(dealing)
         if dealing.waiting:
             collect = f"regatta exchange collect {evaluation.name} --served MODEL"
             typer.echo(f"answer them, then {collect}, then this command again")
             raise typer.Exit(3)
-    return own_suite.measure(evaluation)
+    return own_suite.measure_suite(evaluation)

@@ -9,7 +9,7 @@ from regatta.commands.terminal import table_text, write_texts
 from regatta_lib.base import ContractError, paths
 
 if TYPE_CHECKING:
-    from regatta_lib.studies import Measurement, Share
+    from regatta_lib.studies import Measurement, TaskForecast
 
 
 def cost(study: str) -> None:
@@ -23,7 +23,7 @@ def run(
     unresolved: Annotated[float, typer.Option(help="Exit code 1 above this share of rulings without a verdict.")] = 0.05,
 ) -> None:
     """Run STUDY, going on where an earlier run stopped, and write its results under data/."""
-    from regatta_lib.studies import StillWaiting, definition, output_texts, read_definitions, run_study, shown_scores
+    from regatta_lib.studies import StillWaiting, definition, read_definitions, result_texts, run_study, shown_scores
 
     check_numbers(cap=cap, unresolved=unresolved)
     design, shares = definition(study), _forecast(study)
@@ -35,7 +35,7 @@ def run(
     except StillWaiting as error:
         typer.echo(f"regatta: {error}; see regatta exchange batches {study}", err=True)
         raise typer.Exit(3) from None
-    write_texts(output_texts(study, result))
+    write_texts(result_texts(study, result))
     typer.echo("\n".join([*report, *result.notes()]))
     typer.echo(table_text(shown_scores(result.rulings), "Scores of each suite", missing="unresolved"))
     raise typer.Exit(int(result.unresolved() > unresolved))
@@ -55,10 +55,10 @@ def pack(study: str) -> None:
     from contextlib import closing
 
     from regatta_lib.models import Transcripts
-    from regatta_lib.models import pack as packed
-    from regatta_lib.studies import folder_of
+    from regatta_lib.models import pack_file as packed
+    from regatta_lib.studies import study_folder
 
-    folder = folder_of(paths.TRANSCRIPTS, study, "the transcripts of a study that has run")
+    folder = study_folder(paths.TRANSCRIPTS, study, "the transcripts of a study that has run")
     # Replies that a run appends to a file after it was read here would go with the file.
     with closing(Transcripts(folder)):
         for plain in sorted(folder.glob("*.jsonl")):
@@ -75,24 +75,24 @@ def check_numbers(**options: float) -> None:
             raise ContractError(f"--{name}: found {value}, expected a number")
 
 
-def agree(design: "Measurement", shares: "list[Share]", cap: float) -> None:
+def agree(design: "Measurement", shares: "list[TaskForecast]", cap: float) -> None:
     """Ask the user where a live run may cost more than ``cap``. Leaves the command where the answer is no."""
-    from regatta_lib.studies import ceiling
+    from regatta_lib.studies import most_dollars
 
-    price = ceiling(shares)
+    price = most_dollars(shares)
     if design.provider == "live" and (price is None or not price <= cap):
         typer.confirm(f"This may cost {'an unknown sum' if price is None else f'up to ${price:,.2f}'}. Start?", abort=True)
 
 
-def _forecast(study: str) -> "list[Share]":
+def _forecast(study: str) -> "list[TaskForecast]":
     from regatta_lib.studies import definition, forecast_study, read_definitions, read_sides
 
     design = definition(study)
     return forecast_study(design, *read_sides(design), read_definitions(paths.PARAMS).endpoints)
 
 
-def forecast_text(shares: "list[Share]") -> str:
+def forecast_text(shares: "list[TaskForecast]") -> str:
     """The table of a forecast, as printed."""
-    from regatta_lib.studies import shown
+    from regatta_lib.studies import forecast_table
 
-    return table_text(shown(shares), "Forecast, low–high", missing="no price known", digits=2)
+    return table_text(forecast_table(shares), "Forecast, low–high", missing="no price known", digits=2)

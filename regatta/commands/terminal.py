@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 # Wider than any table: a width taken from the terminal would cut cells, and differ between a screen and a pipe.
-WIDTH = 10_000
+UNLIMITED = 10_000
 
 
 class Command(TyperCommand):
@@ -56,7 +56,7 @@ def table_text(frame: "pd.DataFrame", title: str, missing: str = "–", digits: 
     for row in zip(*columns.values(), strict=True):
         table.add_row(*(Text(_cell(value, missing, digits)) for value in row))
     screen = StringIO()
-    console = Console(file=screen, width=WIDTH, height=1, color_system=None, legacy_windows=False)
+    console = Console(file=screen, width=UNLIMITED, height=1, color_system=None, legacy_windows=False)
     console.print(table)
     lines = [line.rstrip() for line in screen.getvalue().splitlines()]
     return "\n".join([title, *lines])

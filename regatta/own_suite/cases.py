@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from regatta.own_suite.suite_files import DECODER
 from regatta_lib.base import RegattaError, canonical_json
 
-FIELDS = ("id", "title", "input", "expected", "tags")
+CASE_FIELDS = ("id", "title", "input", "expected", "tags")
 
 
 class Skipped(RegattaError):
@@ -15,7 +15,7 @@ class Skipped(RegattaError):
 
 
 @dataclass(frozen=True)
-class Source:
+class CaseSource:
     """Where a case stands: the file's name (as the suite refers to it), the line, and the file's SHA-256."""
 
     file: str
@@ -46,7 +46,7 @@ class Case:
     expected: str
     turns: tuple[Turn, ...]
     tags: tuple[str, ...]
-    source: Source
+    source: CaseSource
     raw: object
 
 

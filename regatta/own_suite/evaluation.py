@@ -19,7 +19,7 @@ from regatta_lib.base import FAULT_CATEGORIES, ContractError, canonical_json, pa
 from regatta_lib.instruments import Fault, Requirement
 from regatta_lib.measures import MEASURE_OF, suite_scores, targets
 from regatta_lib.models import Endpoint
-from regatta_lib.studies import Dealing, JudgeSide, Measurement, Result, Scenario, Share, read_definitions
+from regatta_lib.studies import Dealing, JudgeSide, Measurement, Result, Scenario, TaskForecast, read_definitions
 
 NO_EXPECTATION = "The suite states no expected behavior."
 NO_PASS_MARK = (
@@ -49,7 +49,7 @@ class Evaluation:
     side: JudgeSide
     cases: list[Case]
     scenarios: list[Scenario]
-    forecast: list[Share]
+    forecast: list[TaskForecast]
 
     @property
     def work(self) -> studies.Work:
@@ -84,7 +84,7 @@ class Measured:
         """The result files, {path: text}; the same result gives the same bytes."""
         name = self.evaluation.name
         cases = {paths.SUITES / f"{name}-cases.jsonl": case_lines(self.evaluation.cases)}
-        return studies.output_texts(name, self.result) | cases
+        return studies.result_texts(name, self.result) | cases
 
 
 def prepare(imported: Imported, name: str, cell: str, study: str = "own-suite") -> Evaluation:
@@ -96,7 +96,7 @@ def prepare(imported: Imported, name: str, cell: str, study: str = "own-suite") 
     params = read_definitions(paths.PARAMS)
     studies.check_name(name, params)
     design = studies.measurement(study, params)
-    side = studies.read_judge_side(design, cell)
+    side = studies.read_bench(design, cell)
     written = scenarios(imported.cases, name, cell)
     if not written:
         raise ContractError(f"{name}: 0 of {imported.read:,} records with a message to the agent, expected at least 1")
@@ -105,12 +105,12 @@ def prepare(imported: Imported, name: str, cell: str, study: str = "own-suite") 
     return Evaluation(name, design, params.endpoints, side, imported.cases, written, forecast)
 
 
-def deal(evaluation: Evaluation, size: int = studies.BATCH) -> Dealing:
+def deal_suite(evaluation: Evaluation, size: int = studies.BATCH) -> Dealing:
     """Deal what waits for an answer through files. See ``studies.deal``; measure when nothing waits."""
     return studies.deal(evaluation.name, evaluation.design, evaluation.work, size)
 
 
-def measure(evaluation: Evaluation) -> Measured:
+def measure_suite(evaluation: Evaluation) -> Measured:
     """Ask the agent and the judges all that has no answer yet.
 
     Raises models.PreflightError where an endpoint does not answer, studies.StillWaiting where answers through files are

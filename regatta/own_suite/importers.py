@@ -12,11 +12,11 @@ from typing import Any
 
 from regatta.own_suite import promptfoo
 from regatta.own_suite.cases import (
-    FIELDS,
+    CASE_FIELDS,
     Case,
+    CaseSource,
     Draft,
     Skipped,
-    Source,
     any_of,
     as_message,
     at,
@@ -112,7 +112,7 @@ def read_suite(path: Path, format: str | None = None, mapping: dict[str, str] | 
         place = f"line {line}" if source is file else f"{name} line {line}"
         try:
             for draft in drafts(row, source.syntax):
-                cases.append(_case(draft, Source(name, line, source.sha256), row))
+                cases.append(_case(draft, CaseSource(name, line, source.sha256), row))
                 notes += [(place, note) for note in draft.notes]
         except Skipped as reason:
             skipped.append((place, str(reason)))
@@ -126,9 +126,9 @@ def mapping_of(text: str | None) -> dict[str, str]:
     """The mapping of ``input=question,expected=answer``. Raises ContractError for another form."""
     pairs = [pair.partition("=") for pair in (text or "").split(",") if text]
     for name, equals, path in pairs:
-        if name.strip() not in FIELDS or not (equals and path.strip()):
+        if name.strip() not in CASE_FIELDS or not (equals and path.strip()):
             shown = f"{name}{equals}{path}"
-            expected = f"FIELD=PATH with FIELD one of {', '.join(FIELDS)}"
+            expected = f"FIELD=PATH with FIELD one of {', '.join(CASE_FIELDS)}"
             raise ParameterError(f"mapping: found {shown!r}, expected {expected}", "mapping")
     return {name.strip(): path.strip() for name, _, path in pairs}
 
@@ -238,7 +238,7 @@ def _promptfoo(file: SuiteFile, rows: list[tuple[SuiteFile, int, object]], mappi
     return variable, drafts
 
 
-def _case(draft: Draft, source: Source, raw: object) -> Case:
+def _case(draft: Draft, source: CaseSource, raw: object) -> Case:
     """The case of a draft. Raises Skipped for text that no file can hold."""
     try:
         canonical_json([asdict(draft), raw]).encode("utf-8")

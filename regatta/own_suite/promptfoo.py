@@ -22,11 +22,31 @@ UNREADABLE = {"latency", "cost", "perplexity", "perplexity-score", "assert-set"}
 RUBRICS = {"llm-rubric", "g-eval", "model-graded-closedqa", "factuality", "model-graded-factuality"}
 CONTENT = {"contains", "contains-all", "contains-any", "icontains", "icontains-all", "icontains-any", "equals", "regex"}
 SHAPES = {f"{verb}-{kind}" for verb in ("is", "contains") for kind in ("html", "json", "sql", "xml")}
-SCORES = {"similar", "levenshtein", "bleu", "rouge-n", "classifier", "moderation", "pi", "guardrails", "search-rubric"}
-ANSWERS = {"starts-with", "is-refusal", "answer-relevance", "conversation-relevance", "select-best"}
+SCORE_ASSERTIONS = {
+    "similar",
+    "levenshtein",
+    "bleu",
+    "rouge-n",
+    "classifier",
+    "moderation",
+    "pi",
+    "guardrails",
+    "search-rubric",
+}
+ANSWER_ASSERTIONS = {"starts-with", "is-refusal", "answer-relevance", "conversation-relevance", "select-best"}
 CONTEXTS = {"context-faithfulness", "context-recall", "context-relevance"}
-ALIASES = {"fn": "javascript", "eval": "javascript", "grade": "llm-rubric"}
-TYPES = CODE | UNREADABLE | RUBRICS | CONTENT | SHAPES | SCORES | ANSWERS | CONTEXTS | ALIASES.keys()
+ASSERTION_ALIASES = {"fn": "javascript", "eval": "javascript", "grade": "llm-rubric"}
+TYPES = (
+    CODE
+    | UNREADABLE
+    | RUBRICS
+    | CONTENT
+    | SHAPES
+    | SCORE_ASSERTIONS
+    | ANSWER_ASSERTIONS
+    | CONTEXTS
+    | ASSERTION_ALIASES.keys()
+)
 PREFIXED = re.compile(r"(?P<negated>not-)?(?P<type>[a-z-]+)(\([^)]*\))?(:\s*(?P<value>.*))?", re.S)
 OWN_COLUMNS = ("__expected", "__description", "__metadata:", "__metric", "__threshold", "__prefix", "__suffix", "__config:")
 VARIABLE = re.compile(r"\{\{\s*([A-Za-z_]\w*)\s*\}\}")
@@ -106,7 +126,7 @@ def referred(folder: Path, reference: str) -> list[Path]:
     return found
 
 
-def file_text(folder: Path, value: object) -> object:
+def file_value(folder: Path, value: object) -> object:
     """The text of the file that a value refers to, or the value. Raises Skipped as ``referred`` does."""
     if not (isinstance(value, str) and value.startswith("file://")):
         return value
@@ -122,7 +142,7 @@ def defaults(file: SuiteFile, folder: Path) -> dict[str, Any]:
     given = file.document.get("defaultTest") or {}
     if isinstance(given, str):
         try:
-            given = as_written(str(file_text(folder, given)))[0]
+            given = as_written(str(file_value(folder, given)))[0]
         except (Skipped, yaml.YAMLError) as problem:
             raise ContractError(f"{file.path}: defaultTest: {' '.join(str(problem).split())}") from None
     if not isinstance(given, dict):
@@ -153,7 +173,7 @@ def _from_cell(text: str) -> dict[str, Any]:
     kind = found["type"] if found else ""
     if not found or kind not in TYPES or (found["value"] is None and not kind.startswith("is-")):
         return {"type": "equals", "value": text}
-    return {"type": f"{found['negated'] or ''}{ALIASES.get(kind, kind)}", "value": found["value"] or ""}
+    return {"type": f"{found['negated'] or ''}{ASSERTION_ALIASES.get(kind, kind)}", "value": found["value"] or ""}
 
 
 def input_variable(file: SuiteFile, tests: list[dict[str, Any]], folder: Path) -> str:
@@ -178,7 +198,7 @@ def input_variable(file: SuiteFile, tests: list[dict[str, Any]], folder: Path) -
 def _user_part(folder: Path, prompt: object) -> str:
     prompt = (prompt.get("raw") or prompt.get("id")) if isinstance(prompt, dict) else prompt
     try:
-        text = plain(file_text(folder, prompt))
+        text = plain(file_value(folder, prompt))
     except Skipped:
         return ""
     return "\n".join(turn.content for turn in conversation(text) if turn.role == "user") or text
@@ -189,7 +209,7 @@ def drafts(test: dict[str, Any], default: dict[str, Any], variable: str, folder:
     own, common = test.get("vars") or {}, default.get("vars") or {}
     if not (isinstance(own, dict) and isinstance(common, dict)):
         raise Skipped(f"vars: found {str(own)[:60]!r}, expected an object")
-    variables: dict[str, Any] = {name: file_text(folder, value) for name, value in (common | own).items()}
+    variables: dict[str, Any] = {name: file_value(folder, value) for name, value in (common | own).items()}
     several = [name for name, value in variables.items() if _choices(value)]
     combinations = list(islice(product(*(variables[name] for name in several)), RECORDS + 1))
     if len(combinations) > RECORDS:
@@ -230,7 +250,7 @@ def expectation(assertion: object, variables: dict[str, Any], folder: Path) -> l
         return [line for inner in _list(assertion.get("assert")) for line in expectation(inner, variables, folder)]
     value = assertion.get("value", assertion.get("threshold") if base in UNREADABLE else None)
     try:
-        value = file_text(folder, value)
+        value = file_value(folder, value)
     except Skipped as problem:
         return [f"not judgeable ({kind}): {problem}"]
     value = ", ".join(value) if _choices(value) else plain(value)

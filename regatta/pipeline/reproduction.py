@@ -14,7 +14,7 @@ from tempfile import TemporaryDirectory
 from regatta_lib.base import ContractError, RegattaError, paths, sha256, write_atomic
 from regatta_lib.reproduce import outputs_of, pipeline_outputs, run_stage, stages_in
 
-MISSING = "missing"
+NO_FILE = "missing"
 WORKERS = 2
 OWN = "python -m regatta_lib stage "
 
@@ -53,9 +53,9 @@ def committed_digests(root: Path, names: list[str]) -> dict[str, str]:
     ``missing`` where there is no such file. A file that is changed but not committed is thus compared with the commit.
     """
     if not (root / ".git").exists():
-        return {name: sha256((root / name).read_bytes()) if (root / name).is_file() else MISSING for name in names}
+        return {name: sha256((root / name).read_bytes()) if (root / name).is_file() else NO_FILE for name in names}
     shown = {name: subprocess.run(["git", "show", f"HEAD:{name}"], cwd=root, capture_output=True) for name in names}
-    return {name: MISSING if done.returncode else sha256(done.stdout) for name, done in shown.items()}
+    return {name: NO_FILE if done.returncode else sha256(done.stdout) for name, done in shown.items()}
 
 
 @contextmanager
@@ -155,7 +155,7 @@ def differences(root: Path, committed: dict[str, str]) -> list[str]:
     for name, digest in committed.items():
         folder, _, file = name.rpartition("/")
         made = root / folder / "executed" / file if folder == "notebooks" else root / name
-        now = sha256(made.read_bytes()) if made.is_file() else MISSING
-        if now != digest or now == MISSING:
+        now = sha256(made.read_bytes()) if made.is_file() else NO_FILE
+        if now != digest or now == NO_FILE:
             lines.append(f"{name}: SHA-256 was {digest}, is now {now}")
     return lines

@@ -12,7 +12,7 @@ from typing import Any
 import pandas as pd
 
 from regatta_lib.base import ContractError, csv_text, sha256, suite_id
-from regatta_lib.measures import RECORD
+from regatta_lib.measures import RECORD_TABLES
 
 SHA256 = {
     "results/coverage_results.json": "e136ef6e4ed47623c8cfc6f337eef55e64fb40e1699dda0ac1ab55cfa8c9f276",
@@ -23,17 +23,19 @@ SHA256 = {
     "results/fdr_results_qwen_2_5_72b.json": "62987c311fb344c5ee96b0c510c7cad50e7cc4214457b0d206ddb83d4bf6c00c",
 }
 SUFFIXES = {"sonnet4": "", "qwen72b": "_qwen_2_5_72b", "gemma26b": "_gemma_4_26b_a4b_it"}
-STRATEGIES = {"G1_baseline": "S1", "G2_persona": "S2", "G3_rag": "S3", "G4_ontology": "S4"}
-CELLS = {
+RELEASE_STRATEGIES = {"G1_baseline": "S1", "G2_persona": "S2", "G3_rag": "S3", "G4_ontology": "S4"}
+RELEASE_CELLS = {
     "fintech": "us_fintech",
     "insurance": "us_insurance",
     "healthcare": "us_healthcare",
     "banking_vn": "vn_banking",
     "insurance_vn": "vn_insurance",
 }
-STAGES = {"design": ("stage_a", "design_covered"), "execution": ("stage_b", "execution_detected")}
-SUITE = re.compile(rf"(?P<strategy>{'|'.join(STRATEGIES)})_(?P<cell>{'|'.join(CELLS)})_rep(?P<replication>[1-3])")
-SCENARIO = re.compile(rf"(?:{'|'.join(CELLS)})_G[1-4]_S(?P<number>[0-9]{{2}})")
+RELEASE_STAGES = {"design": ("stage_a", "design_covered"), "execution": ("stage_b", "execution_detected")}
+SUITE = re.compile(
+    rf"(?P<strategy>{'|'.join(RELEASE_STRATEGIES)})_(?P<cell>{'|'.join(RELEASE_CELLS)})_rep(?P<replication>[1-3])"
+)
+SCENARIO = re.compile(rf"(?:{'|'.join(RELEASE_CELLS)})_G[1-4]_S(?P<number>[0-9]{{2}})")
 
 
 def load_results(folder: Path) -> dict[str, dict[str, Any]]:
@@ -55,7 +57,7 @@ def load_results(folder: Path) -> dict[str, dict[str, Any]]:
     return loaded
 
 
-def _scenario(name: str | None, suite: str) -> int | None:
+def _scenario_number(name: str | None, suite: str) -> int | None:
     if name is None:
         return None
     match = SCENARIO.fullmatch(name)
@@ -69,7 +71,7 @@ def extract(loaded: dict[str, dict[str, Any]]) -> dict[str, list[dict[str, Any]]
 
     Raises ContractError where a suite is missing, unknown or named differently in the two kinds of file.
     """
-    rows: dict[str, list[dict[str, Any]]] = {name: [] for name in RECORD}
+    rows: dict[str, list[dict[str, Any]]] = {name: [] for name in RECORD_TABLES}
     for generator, suffix in SUFFIXES.items():
         coverage = loaded[f"results/coverage_results{suffix}.json"]
         faults = loaded[f"results/fdr_results{suffix}.json"]
@@ -80,7 +82,11 @@ def extract(loaded: dict[str, dict[str, Any]]) -> dict[str, list[dict[str, Any]]
             match = SUITE.fullmatch(name)
             if match is None:
                 raise ContractError(f"results/coverage_results{suffix}.json: unknown suite {name!r}")
-            strategy, cell, replication = STRATEGIES[match["strategy"]], CELLS[match["cell"]], int(match["replication"])
+            strategy, cell, replication = (
+                RELEASE_STRATEGIES[match["strategy"]],
+                RELEASE_CELLS[match["cell"]],
+                int(match["replication"]),
+            )
             suite = suite_id(generator, strategy, cell, replication)
             rows["suites"].append(
                 {
@@ -97,7 +103,7 @@ def extract(loaded: dict[str, dict[str, Any]]) -> dict[str, list[dict[str, Any]]
                 for entry in covered["rc"]
             ]
             rows["specificity"] += [
-                {"suite_id": suite, "scenario": _scenario(entry["scenario_id"], name), "score": entry["iss_score"]}
+                {"suite_id": suite, "scenario": _scenario_number(entry["scenario_id"], name), "score": entry["iss_score"]}
                 for entry in covered["iss"]
             ]
             rows["adversarial"] += [
@@ -111,9 +117,9 @@ def extract(loaded: dict[str, dict[str, Any]]) -> dict[str, list[dict[str, Any]]
                     "fault_id": entry["fault_id"],
                     "stage": stage,
                     "detected": int(entry[verdict]),
-                    "scenario": _scenario(entry["detecting_scenario"], name),
+                    "scenario": _scenario_number(entry["detecting_scenario"], name),
                 }
-                for stage, (block, verdict) in STAGES.items()
+                for stage, (block, verdict) in RELEASE_STAGES.items()
                 for entry in faults[name][block]
             ]
     return rows
@@ -126,7 +132,7 @@ def record_tables(folder: Path) -> dict[str, str]:
     """
     texts = {}
     for name, rows in extract(load_results(folder)).items():
-        contract = RECORD[name]
+        contract = RECORD_TABLES[name]
         ordered = pd.DataFrame(rows).sort_values(list(contract.key)).astype(object)
         frame = contract.frame(ordered.where(ordered.notna(), None).to_dict("records"), Path(f"{name}.csv"))
         texts[f"{name}.csv"] = csv_text(frame)

@@ -8,9 +8,9 @@ from typing import Any
 import pandas as pd
 
 from regatta_lib.base import cell_of, file_text, read_params
-from regatta_lib.instruments import AUDIT, INDEX
-from regatta_lib.measures import FAULTS, SCORES, SUITES
-from regatta_lib.reproduce import REPORT, read_published_values, read_reference_values
+from regatta_lib.instruments import AUDIT_TABLE, INDEX_TABLE
+from regatta_lib.measures import FAULT_TABLE, SCORE_TABLE, SUITE_TABLE
+from regatta_lib.reproduce import CHECK_TABLE, read_published_values, read_reference_values
 
 FORMULAS = {
     "rc": (
@@ -65,10 +65,10 @@ def shown_column(values: list[str]) -> tuple[bool, list[str]]:
     if not given or not all(NUMERIC.fullmatch(value) for value in given):
         return False, values
     long = any("e" in value.lower() or len(value.partition(".")[2]) > DECIMALS for value in given)
-    return True, [_rounded(value) if long else value or "\N{EN DASH}" for value in values]
+    return True, [_shortened(value) if long else value or "\N{EN DASH}" for value in values]
 
 
-def _rounded(value: str) -> str:
+def _shortened(value: str) -> str:
     if not value:
         return "\N{EN DASH}"
     if re.fullmatch(r"-?\d+", value):
@@ -92,10 +92,10 @@ class Cells:
 
     def __init__(self, root: Path):
         self.files = {
-            "scores": ("data/scores/historical.csv", SCORES.read(root / "data/scores/historical.csv"), ["suite_id"]),
+            "scores": ("data/scores/historical.csv", SCORE_TABLE.read(root / "data/scores/historical.csv"), ["suite_id"]),
             "faults": (
                 "data/record/faults.csv",
-                FAULTS.read(root / "data/record/faults.csv"),
+                FAULT_TABLE.read(root / "data/record/faults.csv"),
                 ["suite_id", "fault_id", "stage"],
             ),
         }
@@ -106,7 +106,7 @@ class Cells:
             name: {key: number for number, key in enumerate(frame[keys].itertuples(index=False, name=None), start=1)}
             for name, (_, frame, keys) in self.files.items()
         }
-        index = INDEX.read(root / "data/instruments/index.csv")
+        index = INDEX_TABLE.read(root / "data/instruments/index.csv")
         faults = index[index["role"] == "fault"]
         self.fault = {(row.cell, row.category): row.item for row in faults.itertuples()}
 
@@ -135,7 +135,7 @@ def reference_rows(root: Path) -> list[dict[str, Any]]:
     Fields: group (reference or printed), key, value, recomputed, status, source, formula (its name in ``FORMULAS``, or
     none), path, row and column of the cell behind it (row 0: no single cell; no path: none).
     """
-    report = REPORT.read(root / "data/verification/report.csv").set_index("key").to_dict("index")
+    report = CHECK_TABLE.read(root / "data/verification/report.csv").set_index("key").to_dict("index")
     cells = Cells(root)
     rows = []
     for entry in read_reference_values(root / "data/reference").to_dict("records"):
@@ -177,10 +177,10 @@ def reference_rows(root: Path) -> list[dict[str, Any]]:
 
 def key_numbers(root: Path) -> dict[str, object]:
     """The numbers of the first page, all read from the data files; shares and scores unrounded."""
-    suites = SUITES.read(root / "data/record/suites.csv")
+    suites = SUITE_TABLE.read(root / "data/record/suites.csv")
     tables = {name: pd.read_csv(root / f"data/tables/{name}.csv") for name in ("table1", "table3")}
     published = read_published_values(root / "data/reference")
-    audit = AUDIT.read(root / "data/instruments/audit.csv")
+    audit = AUDIT_TABLE.read(root / "data/instruments/audit.csv")
     items, faults = (audit[audit["role"] == role] for role in ("requirement", "fault"))
     drawn = pd.read_csv(root / "figures/figure2.csv").set_index("category")["n"]
     return {

@@ -71,11 +71,11 @@ def read_cases(root: Path, study: str) -> dict[str, list[ScenarioCase]]:
     """All cases of a study, {suite identifier: its scenarios in order}. Raises ContractError for a file that breaks one."""
     data = root / "data"
     text = read_definitions(root / "params.yaml").studies[study].instruments
-    rulings = studies.RULINGS.read(data / f"verdicts/{study}.jsonl")
+    rulings = studies.RULING_LINES.read(data / f"verdicts/{study}.jsonl")
     other = data / f"verdicts/{study}-second.jsonl"
-    mine, theirs = _by_place(rulings), _by_place(studies.RULINGS.read(other) if other.is_file() else [])
+    mine, theirs = _by_place(rulings), _by_place(studies.RULING_LINES.read(other) if other.is_file() else [])
     answers = defaultdict(list)
-    for episode in studies.EPISODES.read(data / f"episodes/{study}.jsonl"):
+    for episode in studies.EPISODE_LINES.read(data / f"episodes/{study}.jsonl"):
         place = (episode.suite_id, episode.scenario, "execution", episode.fault_id, episode.arm, episode.draw)
         arm = answer_name(episode.arm, episode.draw)
         answers[(*place[:2], episode.fault_id)].append(Answer(arm, episode, mine.get(place), theirs.get(place)))
@@ -84,7 +84,7 @@ def read_cases(root: Path, study: str) -> dict[str, list[ScenarioCase]]:
         if ruling.judge in SCENARIO_JUDGES and ruling.scenario is not None:
             said[ruling.suite_id, ruling.scenario][ruling.judge].append(ruling)
     book, faults = defaultdict(list), {}
-    for scenario in studies.SCENARIOS.read(data / f"suites/{study}.jsonl"):
+    for scenario in studies.SCENARIO_LINES.read(data / f"suites/{study}.jsonl"):
         here, cell = (scenario.suite_id, scenario.scenario), cell_of(scenario.suite_id)
         if cell not in faults:
             faults[cell] = instruments.read_judge_side(cell, text, data / "instruments")[1]

@@ -20,7 +20,7 @@ from pygments import highlight
 from pygments.formatters import HtmlFormatter
 from pygments.lexers import get_lexer_by_name
 
-TEXT = {
+TEXT_ELEMENTS = {
     "a",
     "b",
     "blockquote",
@@ -42,15 +42,15 @@ TEXT = {
     "sup",
     "ul",
 }
-KEPT = TEXT | {"caption", "table", "tbody", "td", "th", "thead", "tr"}
+KEPT = TEXT_ELEMENTS | {"caption", "table", "tbody", "td", "th", "thead", "tr"}
 SPANS = {"colspan", "rowspan"}
 KEPT_ATTRIBUTES = {"*": set(), "a": {"href", "title"}, "span": {"title"}, "td": SPANS, "th": SPANS}
 LONG = 40
 PROSE = 80
 WEB = re.compile(r"https?://[^\s<>\"]+")
-SPAN = re.compile(r"[1-9][0-9]{0,2}")
-NUMBER = re.compile(r"[-−+]?(\d[\d,]*(\.\d*)?|\.\d+)(e[-+]?\d+)? ?%?", re.I)
-MISSING = re.compile(r"nan|nat|<na>", re.I)
+CELL_SPAN = re.compile(r"[1-9][0-9]{0,2}")
+SHOWN_NUMBER = re.compile(r"[-−+]?(\d[\d,]*(\.\d*)?|\.\d+)(e[-+]?\d+)? ?%?", re.I)
+MISSING_VALUE = re.compile(r"nan|nat|<na>", re.I)
 NONE = "\N{EN DASH}"
 TABLE = re.compile(r"<(/?)table\b[^>]*>")
 
@@ -87,7 +87,7 @@ def _placed(rows: list[Tag]) -> Iterator[tuple[int, Tag]]:
 def _kind(texts: list[str]) -> str:
     """What a column holds: ``number`` if every cell is one or has none, ``prose`` if a text is long, else nothing."""
     given = [text for text in texts if text not in ("", NONE)]
-    if given and all(NUMBER.fullmatch(text) for text in given):
+    if given and all(SHOWN_NUMBER.fullmatch(text) for text in given):
         return "number"
     return "prose" if any(len(text) > PROSE for text in given) else ""
 
@@ -107,7 +107,7 @@ def _align(table: Tag) -> None:
     for column, cell in cells:
         if cell.name == "td":
             text = cell.get_text().strip()
-            if MISSING.fullmatch(text) and not cell.find(True):
+            if MISSING_VALUE.fullmatch(text) and not cell.find(True):
                 cell.string = text = NONE
             texts.setdefault(column, []).append(text)
     kinds = {column: _kind(found) for column, found in texts.items()}
@@ -146,7 +146,7 @@ def allowed(tag: str, name: str, value: str) -> str | None:
     """
     if name == "href":
         return value if WEB.fullmatch(value) or value.startswith("#") else None
-    return value if name not in SPANS or SPAN.fullmatch(value) else None
+    return value if name not in SPANS or CELL_SPAN.fullmatch(value) else None
 
 
 CLEANER = nh3.Cleaner(

@@ -26,9 +26,9 @@ from regatta_lib.studies import read_definitions
 SOURCE = "site_source"
 ASSETS = ("site.css", "site.js")
 DOCUMENTS = ("README.md", "CONTRIBUTING.md", "data/record/PROVENANCE.md")
-CLAIMS = "Claims and where they are checked"
+CLAIMS_HEADING = "Claims and where they are checked"
 TABLE_ROWS = 3_000
-WEB = re.compile(r"https?://|mailto:")
+OUTSIDE = re.compile(r"https?://|mailto:")
 NAVIGATION = {
     "Overview": "index.html",
     "Stages": "stages/index.html",
@@ -36,8 +36,8 @@ NAVIGATION = {
     "Values": "values.html",
     "Documents": "docs/index.html",
 }
-PILOT = "pilot/index.html"
-REPORT = "paper/report.pdf"
+PILOT_PAGE = "pilot/index.html"
+REPORT_PDF = "paper/report.pdf"
 
 
 class Site:
@@ -56,7 +56,7 @@ class Site:
         self.pages |= {name: f"docs/{Path(name).stem.lower()}.html" for name in self.documents}
         self.tables: dict[str, str] = {}
         self.pilot = casebook.pilot_of(root)
-        self.navigation = NAVIGATION | ({"Pilot": PILOT} if self.pilot else {})
+        self.navigation = NAVIGATION | ({"Pilot": PILOT_PAGE} if self.pilot else {})
         self.environment = jinja2.Environment(
             loader=jinja2.FileSystemLoader(root / SOURCE),
             autoescape=True,
@@ -70,7 +70,7 @@ class Site:
 
     def address(self, page: str, source: str, target: str) -> str:
         """Where a link of the document ``source``, shown on ``page``, leads. Raises ContractError if it leads nowhere."""
-        if WEB.match(target) or target.startswith("#"):
+        if OUTSIDE.match(target) or target.startswith("#"):
             return target
         path, mark, fragment = target.partition("#")
         return markup.between(page, self.place(normpath(join(dirname(source), path)), source) + mark + fragment)
@@ -208,7 +208,7 @@ def add_pilot(site: Site) -> None:
         rows[suite] = {"scenarios": len(scenarios), "cases": len(stages), "stages": counts}
         site.add(f"pilot/{suite}.html", "cases.html", suite, suite=suite, suites=list(book), scenarios=scenarios)
     study = read_definitions(site.root / "params.yaml").studies[site.pilot]
-    site.add(PILOT, "study.html", "Pilot", study=study, suites=rows)
+    site.add(PILOT_PAGE, "study.html", "Pilot", study=study, suites=rows)
 
 
 def add_overview(site: Site) -> None:
@@ -220,12 +220,12 @@ def add_overview(site: Site) -> None:
         "overview.html",
         "REGATTA",
         question=site.markdown("index.html", "README.md", question),
-        claims=site.markdown("index.html", "README.md", markup.section_of(readme, CLAIMS)),
+        claims=site.markdown("index.html", "README.md", markup.section_of(readme, CLAIMS_HEADING)),
         n=browse.key_numbers(site.root),
         generators=GENERATORS,
         stages=site.stages,
         purposes=site.purposes,
-        paper=REPORT if (site.root / REPORT).is_file() else None,
+        paper=REPORT_PDF if (site.root / REPORT_PDF).is_file() else None,
     )
 
 

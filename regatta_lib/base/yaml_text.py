@@ -12,7 +12,7 @@ from yaml.constructor import SafeConstructor
 
 DEPTH = 40
 NODES = 500_000
-ALIASES = 1_000
+MOST_ALIASES = 1_000
 
 
 class _AsWritten(yaml.CSafeLoader):
@@ -64,8 +64,8 @@ def check_events(text: str) -> None:
             continue
         elif isinstance(event, yaml.AliasEvent):
             aliases += 1
-            if aliases > ALIASES or event.anchor not in sizes:
-                raise yaml.YAMLError(f"more than {ALIASES:,} aliases, or one to something unfinished: *{event.anchor}")
+            if aliases > MOST_ALIASES or event.anchor not in sizes:
+                raise yaml.YAMLError(f"more than {MOST_ALIASES:,} aliases, or one to something unfinished: *{event.anchor}")
             nodes, key = sizes[event.anchor], scalars.get(event.anchor)
         elif isinstance(event, yaml.MappingEndEvent | yaml.SequenceEndEvent):
             ended = opened.pop()

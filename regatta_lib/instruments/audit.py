@@ -81,10 +81,10 @@ class Agreement:
     undefined: Share
 
 
-AUDIT = Contract(AuditRow, ("cell", "item"), 150)
-CELL_AUDIT = Contract(AuditRow, ("cell", "item"), 30)
-AUDIT_SHARES = Contract(AuditShare, ("cell", "audit_class"))
-AUDIT_AGREEMENT = Contract(Agreement, ("scope", "of"))
+AUDIT_TABLE = Contract(AuditRow, ("cell", "item"), 150)
+CELL_AUDIT_TABLE = Contract(AuditRow, ("cell", "item"), 30)
+AUDIT_SHARE_TABLE = Contract(AuditShare, ("cell", "audit_class"))
+AUDIT_AGREEMENT_TABLE = Contract(Agreement, ("scope", "of"))
 
 CLASSES = list(AUDIT_CLASSES)
 PUBLISHED_KEYS = {
@@ -164,7 +164,7 @@ def audit_shares(audit: pd.DataFrame, printed: "pd.Series[str]") -> pd.DataFrame
     return long.assign(share=long["n"] / long.groupby("cell")["n"].transform("sum"))
 
 
-def sources_text(sources: Iterable[schemas.Source]) -> str:
+def sources_text(sources: Iterable[schemas.AuditSource]) -> str:
     """Sources in one cell of a table: ``tier: title <address>``, joined by `` | ``."""
     return " | ".join(f"{s.tier}: {s.title} <{s.url or 'no lasting address'}>" for s in sources)
 
@@ -239,7 +239,7 @@ def wrong_ground_truths(audit: pd.DataFrame, root: Path = paths.INSTRUMENTS) -> 
     return pd.DataFrame(rows)
 
 
-def link(number: int, source: schemas.Source) -> str:
+def link(number: int, source: schemas.AuditSource) -> str:
     """A numbered link with the letter of the source's tier; plain text where the source has no lasting address."""
     label, title = f"{TIERS[source.tier]}{number}", html.escape(source.title, quote=True)
     if source.url is None:

@@ -75,9 +75,9 @@ def seen_unseen(
     for name in ("seen", "unseen", "unmapped"):
         verdicts = [covered[requirement] for requirement, group in groups.items() if group == name]
         resolved = [verdict for verdict in verdicts if verdict is not None]
-        rows.append((name, len(verdicts), sum(resolved), len(verdicts) - len(resolved), _share(resolved)))
+        rows.append((name, len(verdicts), sum(resolved), len(verdicts) - len(resolved), _covered_share(resolved)))
     return pd.DataFrame(rows, columns=["knowledge", "n", "covered", "unresolved", "rc"])
 
 
-def _share(resolved: list[int]) -> float | None:
+def _covered_share(resolved: list[int]) -> float | None:
     return sum(resolved) / len(resolved) if resolved else None

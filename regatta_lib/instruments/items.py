@@ -83,7 +83,7 @@ class Document:
 
 
 @dataclass(frozen=True, config=STRICT)
-class Role:
+class OntologyRole:
     """One role of the ontology's role layer: what it does, may do, passes on and must not do, and its vocabulary."""
 
     role: Line
@@ -132,7 +132,7 @@ class Ontology:
     industry: Line
     jurisdiction: Line
     agent_role: Line
-    roles: tuple[Role, ...]
+    roles: tuple[OntologyRole, ...]
     regulations: tuple[Regulation, ...]
     metrics: tuple[Metric, ...]
     entities: tuple[Line, ...]

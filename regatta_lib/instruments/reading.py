@@ -27,7 +27,7 @@ class Item:
     category: str
 
 
-INDEX = Contract(Item, ("cell", "item"))
+INDEX_TABLE = Contract(Item, ("cell", "item"))
 
 DIGESTED = ("requirements", "faults", "ontology", "documents", "mapping")
 

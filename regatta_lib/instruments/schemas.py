@@ -25,7 +25,7 @@ class Part(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True, defer_build=True)
 
 
-class Source(Part):
+class AuditSource(Part):
     """A text that was found and read. ``primary`` is law (third-party copies included), ``official-secondary`` what an
     authority says about it, ``secondary`` anybody else. No ``url``: a text read in a place that has no lasting address."""
 
@@ -42,7 +42,7 @@ class Audit(Part):
     confidence: items.Confidence
     reviewer_status: Literal["AI review only"]
     finding: Line
-    sources: Annotated[list[Source], Field(min_length=1)]
+    sources: Annotated[list[AuditSource], Field(min_length=1)]
 
 
 class FaultAudit(Audit):
@@ -145,7 +145,7 @@ class FaultsFile(Part):
     faults: Annotated[list[FaultEntry], Field(min_length=5, max_length=5)]
 
 
-class Opinion(Part):
+class AuditOpinion(Part):
     """One reviewer's verdict in full, kept even where a later step overrules it.
 
     The second auditor named one address for most items and none for some. ``listed_last``, of the step adjudicated: the
@@ -161,14 +161,14 @@ class Opinion(Part):
     rule: Line
     authority: Line
     note: Line | None = None
-    sources: list[Source]
+    sources: list[AuditSource]
 
 
 class LedgerEntry(Part):
     """All verdicts on one item, in the order in which they were given."""
 
     id: ItemId
-    verdicts: Annotated[list[Opinion], Field(min_length=1)]
+    verdicts: Annotated[list[AuditOpinion], Field(min_length=1)]
 
 
 class LedgerFile(Part):
@@ -245,19 +245,19 @@ FILES: dict[str, type[Any]] = {
     "mapping": MappingFile,
     "pilot": PilotFile,
 }
-NAMES = ("id", "key", "regulation", "fault", "step")
-KINDS = {part: kind for kind, part in FILES.items()}
+IDENTIFIERS = ("id", "key", "regulation", "fault", "step")
+KIND_OF = {part: kind for kind, part in FILES.items()}
 ADAPTERS: dict[type[Any], TypeAdapter[Any]] = {}
 
 
-def _place(loaded: Any, loc: tuple[int | str, ...]) -> str:
+def _row_and_field(loaded: Any, loc: tuple[int | str, ...]) -> str:
     """The row (its list, its position from 1 and its identifier) and the field that an error is about."""
     here, shown = loaded, list[str]()
     for part in loc:
         inside = part in here if isinstance(here, dict) else isinstance(here, list) and int(part) < len(here)
         here = here[part] if inside else None
         if isinstance(part, int):
-            named = [here[key] for key in NAMES if key in here] if isinstance(here, dict) else []
+            named = [here[key] for key in IDENTIFIERS if key in here] if isinstance(here, dict) else []
             shown.append(f"row {part + 1}{f' ({named[0]})' if named else ''}")
         else:
             shown.append(str(part))
@@ -274,13 +274,13 @@ def violations(part: type[P], path: Path, loaded: object) -> tuple[P | None, lis
         for problem in error.errors():
             value = problem["input"]
             found = f"a {type(value).__name__}" if isinstance(value, (dict, list)) else repr(value)
-            lines.append(f"{path}: {_place(loaded, problem['loc'])}: found {found[:80]}; {problem['msg']}")
+            lines.append(f"{path}: {_row_and_field(loaded, problem['loc'])}: found {found[:80]}; {problem['msg']}")
         return None, lines
 
 
 def read_part(folder: Path, part: type[P]) -> P:
     """Read and check one file of a cell's folder, say ``RequirementsFile``. Raises ContractError, one line a violation."""
-    path = folder / f"{KINDS[part]}.yaml"
+    path = folder / f"{KIND_OF[part]}.yaml"
     content, lines = violations(part, path, yaml_value(path))
     if content is None:
         raise ContractError("\n".join(lines))

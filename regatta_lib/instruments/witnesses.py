@@ -17,7 +17,7 @@ from typing import Literal
 
 from regatta_lib.instruments.items import Unit, Witness
 
-Outcome = Literal["discriminates", "near_miss", "no_figure"]
+WitnessOutcome = Literal["discriminates", "near_miss", "no_figure"]
 
 GAPS = "\u0020\u00a0\u2009\u202f"
 NUMBER = rf"\d{{1,3}}(?:(?P<group>[.,'’{GAPS}])\d{{3}})(?:(?P=group)\d{{3}})*(?!\d)(?:[.,]\d+)?|\d+(?:[.,]\d+)?"
@@ -32,7 +32,7 @@ VIETNAMESE = {
 SCALES = ENGLISH | VIETNAMESE
 IMPLY_DONG = VIETNAMESE.keys() - {"nghìn", "ngàn"}
 SIGNS = {"usd": r"US\$|USD|\$", "vnd": "VNĐ|VND|₫", "eur": "EUR|€"}
-NAMES = {"usd": r"(?:US )?dollars?|đô la(?: Mỹ)?|đô", "vnd": "đồng|(?:Vietnamese )?dong|đ", "eur": "euros?"}
+CURRENCIES = {"usd": r"(?:US )?dollars?|đô la(?: Mỹ)?|đô", "vnd": "đồng|(?:Vietnamese )?dong|đ", "eur": "euros?"}
 BEFORE = {
     "days": r"days? |ngày thứ ",
     "level": r"(?:ESI(?: level)?|level|mức(?: độ)?|cấp(?: độ)?)(?:: ?| |-)",
@@ -68,7 +68,7 @@ def number(text: str, scale: str = "", money: bool = True) -> Decimal:
 def _pattern(unit: Unit) -> re.Pattern[str]:
     """Numbers with what stands directly before and after them, for one unit (all currencies together for money)."""
     money = unit in SIGNS
-    signs, names = "|".join(SIGNS.values()), "|".join(NAMES.values())
+    signs, names = "|".join(SIGNS.values()), "|".join(CURRENCIES.values())
     before = signs if money else BEFORE.get(unit, "(?!)")
     # A sign directly before the next number belongs to that one: "Tier 2 EUR 100 million".
     after = rf"(?:{signs})(?![{GAPS}]?\d)|{names}" if money else AFTER.get(unit, "(?!)")
@@ -87,7 +87,7 @@ def _unit(match: re.Match[str], unit: Unit) -> str:
     if unit not in SIGNS:
         return unit if mark else ""
     if mark:
-        return next(name for name in SIGNS if re.fullmatch(f"{SIGNS[name]}|{NAMES[name]}", mark, re.IGNORECASE))
+        return next(name for name in SIGNS if re.fullmatch(f"{SIGNS[name]}|{CURRENCIES[name]}", mark, re.IGNORECASE))
     return "vnd" if (match["scale"] or "").lower() in IMPLY_DONG else ""
 
 
@@ -137,7 +137,7 @@ def executable(witness: Witness) -> bool:
     return witness.unit is not None and witness.stated
 
 
-def check(witness: Witness, text: str) -> Outcome | None:
+def check_witness(witness: Witness, text: str) -> WitnessOutcome | None:
     """Do the figures of a scenario's text satisfy the witness? None where the witness is not executable.
 
     ``discriminates``: some figure of the unit lies in the interval; ``near_miss``: there are figures, but none does;

@@ -82,23 +82,23 @@ class Adversarial:
     covered: Binary
 
 
-SUITES = Contract(Suite, ("suite_id",), 180)
-COVERAGE = Contract(Coverage, ("suite_id", "requirement_id"), 4_500)
-FAULTS = Contract(Detection, ("suite_id", "fault_id", "stage"), 1_800)
-SPECIFICITY = Contract(Specificity, ("suite_id", "scenario"), 5_400)
-ADVERSARIAL = Contract(Adversarial, ("suite_id", "category"), 1_080)
-RECORD = {
-    "suites": SUITES,
-    "coverage": COVERAGE,
-    "faults": FAULTS,
-    "specificity": SPECIFICITY,
-    "adversarial": ADVERSARIAL,
+SUITE_TABLE = Contract(Suite, ("suite_id",), 180)
+COVERAGE_TABLE = Contract(Coverage, ("suite_id", "requirement_id"), 4_500)
+FAULT_TABLE = Contract(Detection, ("suite_id", "fault_id", "stage"), 1_800)
+SPECIFICITY_TABLE = Contract(Specificity, ("suite_id", "scenario"), 5_400)
+ADVERSARIAL_TABLE = Contract(Adversarial, ("suite_id", "category"), 1_080)
+RECORD_TABLES = {
+    "suites": SUITE_TABLE,
+    "coverage": COVERAGE_TABLE,
+    "faults": FAULT_TABLE,
+    "specificity": SPECIFICITY_TABLE,
+    "adversarial": ADVERSARIAL_TABLE,
 }
 
 
 def read_record(folder: Path) -> dict[str, pd.DataFrame]:
     """Read and check the five record tables, and that each row belongs to one of the 180 suites."""
-    record = {name: contract.read(folder / f"{name}.csv") for name, contract in RECORD.items()}
+    record = {name: contract.read(folder / f"{name}.csv") for name, contract in RECORD_TABLES.items()}
     suites = record["suites"]
     expected = pd.MultiIndex.from_product([GENERATORS, STRATEGIES, CELLS, REPLICATIONS])
     ids = [suite_id(*combination) for combination in expected]

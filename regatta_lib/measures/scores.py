@@ -25,7 +25,7 @@ class Score:
     ac: Share | None
 
 
-SCORES = Contract(Score, ("suite_id",))
+SCORE_TABLE = Contract(Score, ("suite_id",))
 
 MEASURE_OF = {
     "coverage": "rc",
@@ -34,7 +34,7 @@ MEASURE_OF = {
     "specificity": "iss",
     "adversarial": "ac",
 }
-LIKERT = {"lowest": 1, "highest": 5}
+LIKERT_ENDS = {"lowest": 1, "highest": 5}
 
 
 def targets(verdicts: pd.DataFrame) -> pd.DataFrame:
@@ -64,13 +64,13 @@ def suite_scores(verdicts: pd.DataFrame, unresolved: Literal["missing", "lowest"
     reduced = targets(verdicts)
     reduced = reduced[(reduced["draw"] == 1) & reduced["arm"].isin(["", "joint"])]
     if unresolved != "missing":
-        likert = LIKERT[unresolved]
+        likert = LIKERT_ENDS[unresolved]
         bound = reduced["judge"].map(lambda judge: likert if judge == "specificity" else int(unresolved == "highest"))
         reduced = reduced.assign(value=reduced["value"].fillna(bound))
     grouped = reduced.groupby(["suite_id", "judge"])["value"]
     means = (grouped.sum() / grouped.size()).where(grouped.count() == grouped.size()).astype("float64")
     wide = means.unstack("judge").rename(columns=MEASURE_OF).reindex(columns=list(MEASURE_OF.values())).reset_index()
-    return wide.join(suite_parts(wide["suite_id"]))[SCORES.columns]
+    return wide.join(suite_parts(wide["suite_id"]))[SCORE_TABLE.columns]
 
 
 def suite_parts(suite_ids: pd.Series) -> pd.DataFrame:

@@ -5,7 +5,7 @@ import pandas as pd
 
 from regatta_lib import instruments
 from regatta_lib.base import CELLS, FAULT_CATEGORIES, GENERATORS, STAGES, STRATEGIES
-from regatta_lib.measures.v3_stages import Counts, margin, per_fault_margin, stage_counts
+from regatta_lib.measures.v3_stages import ResampledCounts, margin, per_fault_margin, stage_counts
 from regatta_lib.measures.v4_strategies import strategy_means, strategy_range
 from regatta_lib.stats import percentile_interval
 
@@ -32,7 +32,7 @@ def table2(pairs: pd.DataFrame) -> pd.DataFrame:
     return rates.assign(n=grouped.size()).reset_index()
 
 
-def table3(pairs: pd.DataFrame, resampled: Counts, level: float) -> pd.DataFrame:
+def table3(pairs: pd.DataFrame, resampled: ResampledCounts, level: float) -> pd.DataFrame:
     """Table III: agreement of the two stages per generator (V3).
 
     n11 both stages detect, n10 design only, n01 execution only, n00 neither; delta = FDR_d − FDR_e; agreement =
@@ -73,7 +73,7 @@ def table4(scores: pd.DataFrame) -> pd.DataFrame:
     return pd.concat([means, ranges]).sort_values(["generator", "strategy"], ignore_index=True)[means.columns]
 
 
-def stage_difference(pairs: pd.DataFrame, resampled: Counts, level: float) -> pd.DataFrame:
+def stage_difference(pairs: pd.DataFrame, resampled: ResampledCounts, level: float) -> pd.DataFrame:
     """The numbers of Figure 2: FDR_d − FDR_e per generator, by fault category and pooled.
 
     Columns: generator, category (``pooled`` for all), delta, ci_low, ci_high, n. Intervals are percentile intervals at
@@ -135,15 +135,15 @@ HEADINGS = {
     "iss": "ISS",
     "ac": "AC",
 }
-NAMES = GENERATORS | CELLS | FAULT_CATEGORIES
+DISPLAY_NAMES = GENERATORS | CELLS | FAULT_CATEGORIES
 
 
 def in_reading_order(table: pd.DataFrame) -> pd.DataFrame:
     """Sort a table as the paper lists things (generators, cells, categories in design order) and spell out the names."""
-    order = {name: position for position, name in enumerate([*NAMES, *STRATEGIES, "range", "pooled"])}
+    order = {name: position for position, name in enumerate([*DISPLAY_NAMES, *STRATEGIES, "range", "pooled"])}
     keys = [column for column in ("generator", "cell", "category", "strategy") if column in table]
     ordered = table.sort_values(keys, key=lambda column: column.map(order), kind="stable", ignore_index=True)
-    return ordered.assign(**{key: ordered[key].replace(NAMES) for key in keys})
+    return ordered.assign(**{key: ordered[key].replace(DISPLAY_NAMES) for key in keys})
 
 
 def latex(table: pd.DataFrame) -> str:

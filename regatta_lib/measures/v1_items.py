@@ -55,7 +55,7 @@ class Area:
     group: Literal["aml_privacy", "disclosure", "prudential", "administrative", "other"]
 
 
-AREAS = Contract(Area, ("item",))
+AREA_TABLE = Contract(Area, ("item",))
 
 
 def difficulty_table(verdicts: pd.DataFrame, index: pd.DataFrame, areas: pd.DataFrame, level: float) -> pd.DataFrame:

@@ -74,10 +74,10 @@ def per_fault_margin(pairs: pd.DataFrame) -> float:
     return float(margin(*(counts[name].to_numpy() for name in OUTCOMES)).mean())
 
 
-Counts = dict[str, dict[str, Floats]]
+ResampledCounts = dict[str, dict[str, Floats]]
 
 
-def resampled_counts(pairs: pd.DataFrame, bootstrap: Bootstrap) -> Counts:
+def resampled_counts(pairs: pd.DataFrame, bootstrap: Bootstrap) -> ResampledCounts:
     """Per generator the 2×2 counts per fault in each resample of suites: ``bootstrap_counts``.
 
     The intervals of Table III and Figure 2 come from the same resamples.
@@ -117,7 +117,7 @@ def table3_extended(pairs: pd.DataFrame, bootstrap: Bootstrap, permutations: int
         defined = draws[~np.isnan(draws)]
         low, high = map(float, percentile_interval(defined, bootstrap.level))
         basic_low, basic_high = basic_interval(defined, estimate, bootstrap.level)
-        bca_low, bca_high = bca_interval(defined, estimate, leave_one_out(part), bootstrap.level)
+        bca_low, bca_high = bca_interval(defined, estimate, margin_leave_one_out(part), bootstrap.level)
         null = permuted_margins(part, seeded(bootstrap.seed, f"permute/{generator}"), permutations)
         rows.append(
             {
@@ -165,7 +165,7 @@ def expected_shrinkage(pairs: pd.DataFrame) -> float:
     return float((margin(*(counts[name].to_numpy() for name in OUTCOMES)) / counts.sum(axis=1).to_numpy()).mean())
 
 
-def leave_one_out(pairs: pd.DataFrame) -> list[Floats]:
+def margin_leave_one_out(pairs: pd.DataFrame) -> list[Floats]:
     """The per-fault margin with each suite left out in turn, one array per cell: the jackknife of the BCa interval."""
     counts, values = fault_counts(pairs), []
     for _, cell in pairs.sort_values(["cell", "suite_id", "fault_id"]).groupby("cell", sort=True):

@@ -29,10 +29,10 @@ class Verdict:
     value: Annotated[int, Field(ge=0, le=5)] | None
 
 
-VERDICTS = Contract(Verdict, ("suite_id", "judge", "target", "arm", "draw", "scenario"))
+VERDICT_TABLE = Contract(Verdict, ("suite_id", "judge", "target", "arm", "draw", "scenario"))
 
 
-def replay(record: dict[str, pd.DataFrame]) -> pd.DataFrame:
+def replay_record(record: dict[str, pd.DataFrame]) -> pd.DataFrame:
     """The verdicts of the released record as one table with the columns of ``Verdict``.
 
     The release scanned each target until the first success, so there is one row per suite and target; ``scenario`` is
@@ -49,4 +49,4 @@ def replay(record: dict[str, pd.DataFrame]) -> pd.DataFrame:
     ]
     verdicts = pd.concat(parts, ignore_index=True).assign(draw=1, state="answered")
     verdicts = verdicts.fillna({"target": "", "arm": ""})
-    return verdicts[VERDICTS.columns].sort_values(list(VERDICTS.key), na_position="first", ignore_index=True)
+    return verdicts[VERDICT_TABLE.columns].sort_values(list(VERDICT_TABLE.key), na_position="first", ignore_index=True)

@@ -1,12 +1,12 @@
 """One call to whoever answers it: live servers, an exchange of files, stored transcripts; and what it costs."""
 
 from regatta_lib.models.batches import (
-    PLACEMENTS,
+    PLACEMENT_TABLE,
     Collector,
     Placement,
     batch_texts,
     collected,
-    deal,
+    deal_batches,
     dealt_kinds,
     placement_table,
     undealt,
@@ -20,11 +20,11 @@ from regatta_lib.models.preflight import Preflight, probe
 from regatta_lib.models.replies import json_object, objects
 from regatta_lib.models.smoke import serving
 from regatta_lib.models.spend import Totals, price_list, totals, watched
-from regatta_lib.models.transcripts import Transcripts, pack
+from regatta_lib.models.transcripts import Transcripts, pack_file
 
 __all__ = [
-    "PLACEMENTS", "Body", "Collector", "Endpoint", "Exchange", "Live", "MissingTranscript", "Model", "Pending", "Placement",
-    "Preflight", "Prices", "Replay", "Reply", "Request", "Routed", "Schema", "Scripted", "Totals", "Transcripts",
-    "batch_texts", "collected", "deal", "dealt_kinds", "json_object", "objects", "pack", "placement_table", "price_list",
-    "probe", "serving", "totals", "undealt", "watched"
+    "PLACEMENT_TABLE", "Body", "Collector", "Endpoint", "Exchange", "Live", "MissingTranscript", "Model", "Pending",
+    "Placement", "Preflight", "Prices", "Replay", "Reply", "Request", "Routed", "Schema", "Scripted", "Totals",
+    "Transcripts", "batch_texts", "collected", "deal_batches", "dealt_kinds", "json_object", "objects", "pack_file",
+    "placement_table", "price_list", "probe", "serving", "totals", "undealt", "watched"
 ]  # fmt: skip

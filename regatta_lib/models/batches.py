@@ -36,7 +36,7 @@ class Placement:
     call: str
 
 
-PLACEMENTS = Contract(Placement, ("batch", "position"))
+PLACEMENT_TABLE = Contract(Placement, ("batch", "position"))
 
 
 class Collector(Model):
@@ -72,7 +72,7 @@ def apart(request: Request) -> str | None:
     return None
 
 
-def deal(waiting: dict[str, Request], size: int, first: int, rng: np.random.Generator) -> list[Placement]:
+def deal_batches(waiting: dict[str, Request], size: int, first: int, rng: np.random.Generator) -> list[Placement]:
     """Deal requests into batches of at most ``size``, numbered from ``first``, at random within the rules above."""
     kinds: dict[str, list[str]] = defaultdict(list)
     for key in sorted(waiting):
@@ -221,8 +221,8 @@ def collected(
             lost = [line for line, text in replies.by_line.items() if unreadable(role, text)]
             notes.append(
                 f"{source.name}: {len(replies.by_line):,} replies, {len(replies.missing):,} missing"
-                f"{f' (lines {shown(replies.missing)})' if replies.missing else ''}, {len(lost):,} unreadable"
-                f"{f' (lines {shown(lost)})' if lost else ''}"
+                f"{f' (lines {numbers_text(replies.missing)})' if replies.missing else ''}, {len(lost):,} unreadable"
+                f"{f' (lines {numbers_text(lost)})' if lost else ''}"
             )
     return texts, notes
 
@@ -240,7 +240,7 @@ def _check_dealt(folder: Path, number: int, places: list[Placement]) -> None:
         raise ContractError(f"{folder / 'batches.csv'}: batch {number}: its requests are not those of {path.name}, in order")
 
 
-def shown(numbers: list[int]) -> str:
+def numbers_text(numbers: list[int]) -> str:
     """A list of numbers as text."""
     return ", ".join(map(str, sorted(numbers)))
 

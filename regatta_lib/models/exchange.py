@@ -21,7 +21,7 @@ UNANSWERED = ("errored", "canceled", "expired")
 
 
 @dataclass
-class Counts:
+class ExchangeCounts:
     """What an exchange holds. Requests: ``answered`` and ``pending`` in this run.
 
     Answer lines: ``repeated`` (the same answer again), ``conflicting`` (another answer to the same request: the first
@@ -49,7 +49,7 @@ class Exchange(Model):
         self._transcripts = transcripts
         self._open: dict[str, Body] = {}
         self._asked: set[str] = set()
-        self._counts = Counts()
+        self._counts = ExchangeCounts()
         self._answers: dict[str, Any] = {}
         for custom_id, message in self._read_answers():
             kept = self._answers.setdefault(custom_id, message)
@@ -74,13 +74,13 @@ class Exchange(Model):
                 reply = await self._transcripts.outcome(ledger, key, request.call, name, outcome)
         return reply
 
-    def counts(self) -> Counts:
+    def counts(self) -> ExchangeCounts:
         """What has been asked and answered so far."""
         known = set(self._asked)
         if not known.issuperset(self._answers):
             known.update(event["key"] for path in transcript_files(self._transcripts.folder) for _, event in events(path))
         found = asdict(self._counts) | {"answered": len(self._asked) - len(self._open), "pending": len(self._open)}
-        return Counts(**found | {"unknown": len(self._answers.keys() - known)})
+        return ExchangeCounts(**found | {"unknown": len(self._answers.keys() - known)})
 
     async def aclose(self) -> None:
         """Write the open requests, sorted by their key."""

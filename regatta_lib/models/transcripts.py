@@ -321,7 +321,7 @@ def transcript_files(folder: Path) -> list[Path]:
     return files
 
 
-def pack(path: Path) -> Path:
+def pack_file(path: Path) -> Path:
     """Write the packed form of a transcript file beside it: events sorted by key, in their order within a key.
 
     The same events give the same bytes, whatever order the replies came in.

@@ -9,7 +9,7 @@ from regatta_lib.instruments import AUDIT_CLASSES, CLASSES
 from regatta_lib.present.figures import BLUE, INK, ORANGE, STYLE, YELLOW
 
 # Dark to light, so that the order of the classes can be read without colour.
-COLORS = dict(zip(CLASSES, (BLUE, ORANGE, YELLOW, (0.95, 0.95, 0.95)), strict=True))
+CLASS_COLORS = dict(zip(CLASSES, (BLUE, ORANGE, YELLOW, (0.95, 0.95, 0.95)), strict=True))
 
 
 def figure_audit(shares: pd.DataFrame, width: float) -> Figure:
@@ -26,7 +26,7 @@ def figure_audit(shares: pd.DataFrame, width: float) -> Figure:
         left = pd.Series(0.0, index=list(rows))
         for name in CLASSES:
             share, n = table["share"][name].loc[list(rows)], table["n"][name].loc[list(rows)]
-            axes.barh(positions, share, left=left, height=0.72, color=COLORS[name], edgecolor=INK, linewidth=0.4,
+            axes.barh(positions, share, left=left, height=0.72, color=CLASS_COLORS[name], edgecolor=INK, linewidth=0.4,
                       label=AUDIT_CLASSES[name])  # fmt: skip
             ink = "white" if name == CLASSES[0] else INK
             for place, row in zip(positions, rows, strict=True):

@@ -143,7 +143,7 @@ def figure1(index: pd.DataFrame, suites: pd.DataFrame, width: float) -> Figure:
         axes.set(xlim=(-0.003, 1.003), ylim=(-0.04, 1.02))
         axes.axis("off")
         x, y, breadth, height = HARNESS
-        axes.add_patch(_rounded(x, y, breadth, height, facecolor="#f4f4f4", edgecolor=FAINT, linewidth=0.7))
+        axes.add_patch(_rounded_box(x, y, breadth, height, facecolor="#f4f4f4", edgecolor=FAINT, linewidth=0.7))
         for name, (x, y, title, text) in BOXES.items():
             _box(axes, x, y, title, text.format(**counts), fill="#dfe8f1" if x == 0 else "white", dashed=name == "audit")
         for start, end in ARROWS:
@@ -155,13 +155,13 @@ def figure1(index: pd.DataFrame, suites: pd.DataFrame, width: float) -> Figure:
     return figure
 
 
-def _rounded(x: float, y: float, width: float, height: float, **style: object) -> FancyBboxPatch:
+def _rounded_box(x: float, y: float, width: float, height: float, **style: object) -> FancyBboxPatch:
     return FancyBboxPatch((x, y), width, height, boxstyle="round,pad=0,rounding_size=0.012", **style)  # type: ignore[arg-type]  # a patch's own
 
 
 def _box(axes: Axes, x: float, y: float, title: str, text: str, fill: str, dashed: bool) -> None:
     line = "--" if dashed else "-"
-    axes.add_patch(_rounded(x, y, WIDTH, HEIGHT, facecolor=fill, edgecolor=INK, linewidth=0.7, linestyle=line))
+    axes.add_patch(_rounded_box(x, y, WIDTH, HEIGHT, facecolor=fill, edgecolor=INK, linewidth=0.7, linestyle=line))
     axes.text(x + WIDTH / 2, y + HEIGHT - 0.045, title, ha="center", va="center", weight="bold")
     axes.text(x + WIDTH / 2, y + 0.072, text, ha="center", va="center", fontsize=6.3, linespacing=1.25)
 

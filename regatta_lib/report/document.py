@@ -15,7 +15,7 @@ from pathlib import Path
 
 from regatta_lib.base import CELLS, FAULT_CATEGORIES, GENERATORS, STRATEGIES, ContractError, file_text
 
-REPORT = "paper/report.typ"
+REPORT_SOURCE = "paper/report.typ"
 RELEASED = 1_795_996_800
 """The PDF's time stamp in seconds since 1970, fixed so that the same numbers give the same bytes: 2026-11-30."""
 
@@ -36,7 +36,7 @@ PUBLISHED = "data/reference/published_values.csv"
 
 
 @dataclass(frozen=True)
-class Number:
+class Quoted:
     """A number as printed, and where it stands: file, row, column."""
 
     text: str
@@ -68,7 +68,7 @@ class Tally:
     columns: tuple[str, ...] = ()
 
 
-TABLES = (
+QUOTED_TABLES = (
     Table("table1", "data/tables/table1.csv", ("cell",)),
     Table("table2", "data/tables/table2.csv", ("generator", "category")),
     Table("table3", "data/tables/table3.csv", ("generator",)),
@@ -87,7 +87,7 @@ TABLES = (
     Table("quality", "data/cost/quality.csv", ("stage", "quality"), digits=(("low", 1), ("high", 1))),
     Table("by_detected", "data/cost/by_detected.csv", ("stage", "detected")),
 )
-PILOT = Table("pilot", "data/pilot/summary.csv", ("quantity",), counts=True, blank="undefined")
+PILOT_TABLE = Table("pilot", "data/pilot/summary.csv", ("quantity",), counts=True, blank="undefined")
 """Quoted if the file is there: a study with arms needs a model behind it, the rest of the report does not."""
 
 TALLIES = (
@@ -128,7 +128,7 @@ def rounded(text: str, digits: int) -> str:
     return f"{Decimal(text).quantize(Decimal(1).scaleb(-digits), ROUND_HALF_UP) + 0:f}"
 
 
-def shown(text: str, column: str, digits: dict[str, int] = DIGITS, counts: bool = False) -> str | None:
+def as_printed(text: str, column: str, digits: dict[str, int] = DIGITS, counts: bool = False) -> str | None:
     """A cell as it is printed: counts with commas, rates with the decimals of their column, None for a text."""
     try:
         value = float(text)
@@ -147,20 +147,22 @@ def _key(*parts: str) -> str:
     return "/".join(re.sub(r"[^A-Za-z0-9./]+", "_", part).strip("_") for part in parts)
 
 
-def cells(root: Path, table: Table) -> dict[str, Number]:
+def cells(root: Path, table: Table) -> dict[str, Quoted]:
     """Every numeric cell of a table under its key."""
-    found: dict[str, Number] = {}
+    found: dict[str, Quoted] = {}
     for row in rows(root, table.path):
         names = [row[column] for column in table.key]
         for column in row.keys() - set(table.key):
-            printed = shown(row[column], column, DIGITS | dict(table.digits), table.counts) if row[column] else table.blank
+            printed = (
+                as_printed(row[column], column, DIGITS | dict(table.digits), table.counts) if row[column] else table.blank
+            )
             if printed is not None:
                 place = f"{table.path}: {', '.join(names)}: {column}"
-                found[f"{table.prefix}/{_key(*names, column)}"] = Number(printed, place)
+                found[f"{table.prefix}/{_key(*names, column)}"] = Quoted(printed, place)
     return found
 
 
-def tallies(root: Path, tally: Tally) -> dict[str, Number]:
+def tallies(root: Path, tally: Tally) -> dict[str, Quoted]:
     """The numbers of rows of a table by the values of some columns; rows with an empty value are left out."""
     counted = Counter(tuple(row[column] for column in tally.columns) for row in rows(root, tally.path))
     found = {}
@@ -168,35 +170,35 @@ def tallies(root: Path, tally: Tally) -> dict[str, Number]:
         if all(values):
             where = ", ".join(f"{column} = {value}" for column, value in zip(tally.columns, values, strict=True))
             source = f"{tally.path}: rows where {where}" if where else f"{tally.path}: rows"
-            found["/".join([tally.prefix, *(_key(value) for value in values)])] = Number(f"{count:,}", source)
+            found["/".join([tally.prefix, *(_key(value) for value in values)])] = Quoted(f"{count:,}", source)
     return found
 
 
-def printed_values(root: Path) -> dict[str, Number]:
+def printed_values(root: Path) -> dict[str, Quoted]:
     """The figures that the original paper prints, as it prints them: ``printed/<key>``."""
     return {
-        f"printed/{row['key']}": Number(
+        f"printed/{row['key']}": Quoted(
             row["printed"].replace("-", "\N{MINUS SIGN}"), f"{PUBLISHED}: {row['key']} ({row['status']})"
         )
         for row in rows(root, PUBLISHED)
     }
 
 
-def settings(root: Path, resamples: int, level: float) -> dict[str, Number]:
+def settings(root: Path, resamples: int, level: float) -> dict[str, Quoted]:
     """Counts of checks, how intervals are made, and the names of what is studied."""
     path = "data/verification/metrics.json"
     found = {
-        f"checks/{group}/{kind}": Number(f"{count:,}", f"{path}: {group}: {kind}")
+        f"checks/{group}/{kind}": Quoted(f"{count:,}", f"{path}: {group}: {kind}")
         for group, counts in json.loads(file_text(root / path)).items()
         for kind, count in counts.items()
     }
-    found["params/resamples"] = Number(f"{resamples:,}", "params.yaml: base.resamples")
-    found["params/level"] = Number(f"{level:.0%}".replace("%", "\N{NO-BREAK SPACE}%"), "params.yaml: base.level")
+    found["params/resamples"] = Quoted(f"{resamples:,}", "params.yaml: base.resamples")
+    found["params/level"] = Quoted(f"{level:.0%}".replace("%", "\N{NO-BREAK SPACE}%"), "params.yaml: base.level")
     names = GENERATORS | STRATEGIES | CELLS | FAULT_CATEGORIES
-    return found | {f"name/{name}": Number(title, f"regatta_lib/base/records.py: {name}") for name, title in names.items()}
+    return found | {f"name/{name}": Quoted(title, f"regatta_lib/base/records.py: {name}") for name, title in names.items()}
 
 
-def derived(root: Path) -> dict[str, Number]:
+def derived(root: Path) -> dict[str, Quoted]:
     """Counts that need more than one column: each says in its source how it is made."""
     tests, audit, items = "data/validity/mcnemar.csv", "data/instruments/audit.csv", "data/validity/items.csv"
     rebuilt = "data/agreement/reconstruction.csv"
@@ -231,10 +233,10 @@ def derived(root: Path) -> dict[str, Number]:
         if row["quality"] == "faults detected":
             source = f"{quality}: {row['stage']}, faults detected: slope, sign turned"
             found[f"saved/{row['stage']}"] = (f"{-float(row['slope']):.1f}", source)
-    return {key: Number(str(value), source) for key, (value, source) in found.items()}
+    return {key: Quoted(str(value), source) for key, (value, source) in found.items()}
 
 
-def fewest(root: Path) -> dict[str, Number]:
+def fewest(root: Path) -> dict[str, Quoted]:
     """The least number of executions of each pair, and of pairs left out, that could give the printed retest agreement.
 
     Both with their counts; without those of a kind of reading of which none fits.
@@ -245,22 +247,22 @@ def fewest(root: Path) -> dict[str, Number]:
         if fitting:
             least = min(fitting)
             place = f"{path}: {kind} = {least}"
-            found[f"readings/{kind}"] = Number(str(least), place)
-            found[f"readings/{kind}_counts"] = Number(fitting[least], f"{place}: counts")
+            found[f"readings/{kind}"] = Quoted(str(least), place)
+            found[f"readings/{kind}_counts"] = Quoted(fitting[least], f"{place}: counts")
     return found
 
 
-def numbers(root: Path, resamples: int, level: float) -> dict[str, Number]:
+def numbers(root: Path, resamples: int, level: float) -> dict[str, Quoted]:
     """Everything that the report may quote, by key. ``resamples`` and ``level`` are those behind the intervals."""
     found = printed_values(root) | settings(root, resamples, level) | derived(root) | fewest(root)
-    for table in (*TABLES, *([PILOT] if (root / PILOT.path).is_file() else [])):
+    for table in (*QUOTED_TABLES, *([PILOT_TABLE] if (root / PILOT_TABLE.path).is_file() else [])):
         found |= cells(root, table)
     for tally in TALLIES:
         found |= tallies(root, tally)
     return dict(sorted(found.items()))
 
 
-def numbers_text(found: dict[str, Number]) -> str:
+def numbers_text(found: dict[str, Quoted]) -> str:
     """The text of ``paper/numbers.json``: {key: {text, source}}, sorted by key."""
     return json.dumps({key: vars(number) for key, number in found.items()}, ensure_ascii=False, indent=1) + "\n"
 
@@ -275,7 +277,7 @@ def pdf(root: Path) -> bytes:
 
     try:
         return typst.compile(  # type: ignore[call-overload, no-any-return]  # wants each standard as a literal
-            root / REPORT,
+            root / REPORT_SOURCE,
             root=root,
             format="pdf",
             ignore_system_fonts=True,
@@ -284,4 +286,4 @@ def pdf(root: Path) -> bytes:
             pdf_standards=STANDARDS,
         )
     except typst.TypstError as error:
-        raise ContractError(f"{root / REPORT}: {' '.join(str(error).split())}") from None
+        raise ContractError(f"{root / REPORT_SOURCE}: {' '.join(str(error).split())}") from None

@@ -25,7 +25,7 @@ class ReconstructedTable:
     kappa: float
 
 
-RECONSTRUCTED_TABLES = Contract(ReconstructedTable, ("claim", "n11", "n10", "n01", "n00"))
+RECONSTRUCTED_TABLE = Contract(ReconstructedTable, ("claim", "n11", "n10", "n01", "n00"))
 
 TOP_THREE = ["missing_regulation", "threshold_error", "metric_error"]
 BOTTOM_PAIR = {"role_boundary", "adversarial_vulnerability"}

@@ -48,8 +48,8 @@ class PublishedValue:
         return kind
 
 
-REFERENCE_VALUES = Contract(ReferenceValue, ("key",), 2_835)
-PUBLISHED_VALUES = Contract(PublishedValue, ("key",))
+REFERENCE_TABLE = Contract(ReferenceValue, ("key",), 2_835)
+PUBLISHED_TABLE = Contract(PublishedValue, ("key",))
 
 TABLE3_MEASURES = (
     "n11",
@@ -65,7 +65,7 @@ TABLE3_MEASURES = (
 )
 
 
-def recompute(
+def reference_numbers(
     scores: pd.DataFrame, pairs: pd.DataFrame, table2: pd.DataFrame, table3: pd.DataFrame, table4: pd.DataFrame
 ) -> dict[str, float]:
     """Enumerate the reference values, {key: value}, from scores, stage pairs and Tables II–IV.
@@ -92,12 +92,12 @@ def recompute(
 
 def read_reference_values(folder: Path) -> pd.DataFrame:
     """The 2,835 pinned values: key, value, source."""
-    return REFERENCE_VALUES.read(folder / "reference_values.csv")
+    return REFERENCE_TABLE.read(folder / "reference_values.csv")
 
 
 def read_published_values(folder: Path) -> pd.DataFrame:
     """The figures that the paper's summary prints: key, printed, place, status, how."""
-    return PUBLISHED_VALUES.read(folder / "published_values.csv")
+    return PUBLISHED_TABLE.read(folder / "published_values.csv")
 
 
 def printed_figures(folder: Path = paths.REFERENCE) -> "pd.Series[str]":

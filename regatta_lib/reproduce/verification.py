@@ -17,8 +17,8 @@ from pydantic.dataclasses import dataclass as validated
 from regatta_lib import instruments, measures, stats
 from regatta_lib.base import LAZY, Contract, ContractError, csv_text, file_text, read_manifest, read_params, sha256
 from regatta_lib.reproduce import published, reference
-from regatta_lib.reproduce.published import RECONSTRUCTED_TABLES
-from regatta_lib.reproduce.reference import REFERENCE_VALUES
+from regatta_lib.reproduce.published import RECONSTRUCTED_TABLE
+from regatta_lib.reproduce.reference import REFERENCE_TABLE
 from regatta_lib.reproduce.stages import pipeline_outputs
 
 
@@ -32,7 +32,7 @@ class CheckResult:
     status: Literal["passed", "failed"]
 
 
-REPORT = Contract(CheckResult, ("key",))
+CHECK_TABLE = Contract(CheckResult, ("key",))
 
 PINS = "data/reference/SHA256SUMS"
 PINNED_FOLDERS = ("data/instruments", "data/record", "data/reference")
@@ -44,7 +44,7 @@ GROUPS = {
     "output": "outputs",
 }
 PINNED_INPUTS = {"data/consistency/claims.csv", "data/validity/areas.csv"}
-TEXT = (".csv", ".jsonl", ".md", ".tex", ".yaml", ".svg")
+TEXT_SUFFIXES = (".csv", ".jsonl", ".md", ".tex", ".yaml", ".svg")
 MADE_LATER = ("data/verification/", "paper/", "dvc.lock")
 TOLERANCE = 1e-14
 NOTHING = "nothing"
@@ -88,7 +88,7 @@ def pinned_files(root: Path) -> Iterator[Check]:
     for name in sorted(listed.keys() | due):
         content = (root / name).read_bytes() if (root / name).is_file() else None
         found = "no such file" if content is None else sha256(content)
-        if content and b"\r\n" in content and name.endswith(TEXT):
+        if content and b"\r\n" in content and name.endswith(TEXT_SUFFIXES):
             found += " with CRLF line ends; a checkout that converts line ends changes every digest"
         yield _compare("sha256", name, listed.get(name, "not listed"), found, PINS)
 
@@ -102,10 +102,10 @@ def recompute(root: Path) -> dict[str, pd.DataFrame]:
     """
     params = read_params(root / "params.yaml").base
     bootstrap = stats.Bootstrap(params.seed, params.resamples, params.level)
-    index = instruments.INDEX.read(root / "data/instruments/index.csv")
-    audited = instruments.AUDIT.read(root / "data/instruments/audit.csv")
+    index = instruments.INDEX_TABLE.read(root / "data/instruments/index.csv")
+    audited = instruments.AUDIT_TABLE.read(root / "data/instruments/audit.csv")
     record = measures.read_record(root / "data/record")
-    replayed = measures.replay(record)
+    replayed = measures.replay_record(record)
     suites = measures.suite_scores(replayed)
     pairs = measures.stage_pairs(replayed, index)
     resampled = measures.resampled_counts(pairs, bootstrap)
@@ -126,7 +126,7 @@ def recompute(root: Path) -> dict[str, pd.DataFrame]:
 
 def recompute_figures(frames: dict[str, pd.DataFrame]) -> tuple[dict[str, float], dict[str, float]]:
     """The reference values and the printed figures that follow from the frames of ``recompute``, each {key: number}."""
-    values = reference.recompute(*(frames[name] for name in ("scores", "pairs", "table2", "table3", "table4")))
+    values = reference.reference_numbers(*(frames[name] for name in ("scores", "pairs", "table2", "table3", "table4")))
     figures = (
         published.design_constants(frames["index"], frames["suites"])
         | published.difficulty_figures(measures.item_difficulty(frames["verdicts"], frames["index"]))
@@ -164,10 +164,10 @@ def reconstructed(root: Path) -> Iterator[Check]:
     """The tables consistent with the printed agreements: the pinned list against a fresh enumeration."""
     path = root / "data/reference/reconstructed_tables.csv"
     printed = reference.printed_figures(root / "data/reference")
-    ordered = published.reconstructed_tables(printed).sort_values(list(RECONSTRUCTED_TABLES.key))
-    fresh = ordered[RECONSTRUCTED_TABLES.columns]
-    pinned = RECONSTRUCTED_TABLES.read(path)
-    yield from _rows(
+    ordered = published.reconstructed_tables(printed).sort_values(list(RECONSTRUCTED_TABLE.key))
+    fresh = ordered[RECONSTRUCTED_TABLE.columns]
+    pinned = RECONSTRUCTED_TABLE.read(path)
+    yield from _row_checks(
         "reconstructed", path.name, csv_text(fresh), csv_text(pinned), "enumeration of published.reconstructed_tables"
     )
 
@@ -190,10 +190,12 @@ def output_texts(root: Path, frames: dict[str, pd.DataFrame]) -> dict[str, str]:
 def outputs(root: Path, frames: dict[str, pd.DataFrame]) -> Iterator[Check]:
     """Each committed text output against its recomputed text, byte for byte."""
     for name, expected in output_texts(root, frames).items():
-        yield from _rows("output", name, expected, file_text(root / name), "recomputed from the record and the instruments")
+        yield from _row_checks(
+            "output", name, expected, file_text(root / name), "recomputed from the record and the instruments"
+        )
 
 
-def _rows(group: str, name: str, expected: str, found: str, source: str) -> Iterator[Check]:
+def _row_checks(group: str, name: str, expected: str, found: str, source: str) -> Iterator[Check]:
     """One check for a text that agrees; otherwise one per differing row, the end of the last line included."""
     if expected == found:
         yield Check(group, name, f"{expected.count(chr(10)):,} rows", f"{found.count(chr(10)):,} rows", source, True)
@@ -238,7 +240,7 @@ def summary(checks: list[Check]) -> list[str]:
         own = [check.passed for check in checks if check.group == group]
         lines.append(f"{title:24}{len(own):9,}{sum(own):9,}{len(own) - sum(own):9,}")
     values = [check.passed for check in checks if check.group == "reference"]
-    expected = REFERENCE_VALUES.count or 0
+    expected = REFERENCE_TABLE.count or 0
     lines.append(f"{sum(values)} of {max(expected, len(values))} reference values reproduced")
     return lines
 
@@ -247,10 +249,10 @@ def succeeded(checks: list[Check]) -> bool:
     """True only if every group ran at least one check, all 2,835 values were compared, and nothing failed."""
     ran = {check.group for check in checks}
     values = sum(check.group == "reference" for check in checks)
-    return ran == set(GROUPS) and values == REFERENCE_VALUES.count and all(check.passed for check in checks)
+    return ran == set(GROUPS) and values == REFERENCE_TABLE.count and all(check.passed for check in checks)
 
 
-def report(checks: list[Check]) -> pd.DataFrame:
+def report_rows(checks: list[Check]) -> pd.DataFrame:
     """The checks as the rows of ``data/verification/report.csv``: key, expected, recomputed, status."""
     rows = [
         {

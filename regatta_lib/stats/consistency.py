@@ -20,9 +20,9 @@ from regatta_lib.base import LAZY, Contract, Positive
 Kind = Literal["share", "difference", "likert_mean", "likert_difference", "sum", "chance", "untestable"]
 
 # the integers k that k/n may have, as multiples of n; every multiple of 1/n between them is possible
-SPAN = {"share": (0, 1), "difference": (-1, 1), "likert_mean": (1, 5), "likert_difference": (-4, 4)}
-CELLS = ("n11", "n10", "n01", "n00")
-NUMBER = re.compile(r"([+−-]?)(\d{0,3}(?:,\d{3})*)(?:\.(\d+))?( ?%)?")
+BOUNDS = {"share": (0, 1), "difference": (-1, 1), "likert_mean": (1, 5), "likert_difference": (-4, 4)}
+OUTCOME_COLUMNS = ("n11", "n10", "n01", "n00")
+PRINTED_NUMBER = re.compile(r"([+−-]?)(\d{0,3}(?:,\d{3})*)(?:\.(\d+))?( ?%)?")
 
 
 @dataclass(frozen=True, config=LAZY)
@@ -40,7 +40,7 @@ class Claim:
     unit: str
 
 
-CLAIMS = Contract(Claim, ("key",))
+CLAIM_TABLE = Contract(Claim, ("key",))
 
 
 @plain_dataclass(frozen=True)
@@ -58,7 +58,7 @@ class Printed:
 
 def parse(printed: str) -> Printed:
     """Read a printed number such as ``.536``, ``66.3%``, ``−.17`` or ``1,110``. Raises ValueError for anything else."""
-    match = NUMBER.fullmatch(printed)
+    match = PRINTED_NUMBER.fullmatch(printed)
     if match is None or not (match[2] or match[3]):
         raise ValueError(f"{printed!r} is not a printed number")
     decimals = match[3] or ""
@@ -69,7 +69,7 @@ def parse(printed: str) -> Printed:
 
 def witnesses(printed: Printed, n: int, kind: str = "share") -> list[int]:
     """All integers k for which k/n rounds to the printed value, within the range that the kind allows."""
-    low, high = SPAN[kind]
+    low, high = BOUNDS[kind]
     first = max(low * n, ceil((printed.value - printed.half) * n))
     last = min(high * n, floor((printed.value + printed.half) * n))
     return list(range(first, last + 1))
@@ -77,7 +77,7 @@ def witnesses(printed: Printed, n: int, kind: str = "share") -> list[int]:
 
 def power(printed: Printed, n: int, kind: str = "share") -> float:
     """The share of printable values, at this precision and in this range, that no integer gives: 0 means no test."""
-    low, high = (Fraction(bound) for bound in SPAN[kind])
+    low, high = (Fraction(bound) for bound in BOUNDS[kind])
     unit = 2 * printed.half
     values = [low + step * unit for step in range(int((high - low) / unit) + 1)]
     return sum(not witnesses(Printed(value, printed.half), n, kind) for value in values) / len(values)
@@ -123,17 +123,17 @@ def tables_with_kappa(printed: str, n: int, agreeing: int | None = None, judge_o
             n11, n10, n01, n00 = cells
             rows.append(
                 {
-                    **dict(zip(CELLS, cells, strict=True)),
+                    **dict(zip(OUTCOME_COLUMNS, cells, strict=True)),
                     "kappa": float(kappa),
                     "agreement": (n11 + n00) / n,
                     "judge_yes": n11 + n10,
                     "adjudicator_yes": n11 + n01,
                 }
             )
-    return pd.DataFrame(rows, columns=[*CELLS, "kappa", "agreement", "judge_yes", "adjudicator_yes"])
+    return pd.DataFrame(rows, columns=[*OUTCOME_COLUMNS, "kappa", "agreement", "judge_yes", "adjudicator_yes"])
 
 
-def check(claims: pd.DataFrame) -> pd.DataFrame:
+def check_claims(claims: pd.DataFrame) -> pd.DataFrame:
     """The consistency table: one row per claim with its verdict.
 
     Columns: key, printed, place, kind, n, unit, verdict, counts (number of integer solutions), witness (their range, or

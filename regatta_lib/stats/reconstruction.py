@@ -5,7 +5,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from regatta_lib.stats.agreement import cohen_kappa
-from regatta_lib.stats.consistency import CELLS, exact_kappa, parse, tables, tables_with_kappa
+from regatta_lib.stats.consistency import OUTCOME_COLUMNS, exact_kappa, parse, tables, tables_with_kappa
 from regatta_lib.stats.resampling import Floats, bca_shares, exact_distribution
 
 Resamples = dict[str, tuple[npt.NDArray[np.int64], Floats, list[tuple[int, ...]]]]
@@ -32,7 +32,7 @@ def kappa_intervals(cells: tuple[int, int, int, int], level: float) -> pd.DataFr
         low, high = quantile((1 - level) / 2), quantile((1 + level) / 2)
         equal = np.isclose(kappas, estimate, rtol=0, atol=1e-12)
         below = float(weights[(kappas < estimate) & ~equal].sum() + weights[equal].sum() / 2)
-        shares = bca_shares(below, [leave_one_out(cells, stratum) for stratum in strata], level)
+        shares = bca_shares(below, [kappa_leave_one_out(cells, stratum) for stratum in strata], level)
         bca = tuple(map(quantile, shares)) if not np.isnan(shares).any() else (np.nan, np.nan)
         undefined = round(float(probabilities[~known].sum()), 12)
         for method, ends in (
@@ -53,7 +53,7 @@ def float_kappa(n11: int, n10: int, n01: int, n00: int) -> float:
     return float("nan") if kappa is None else float(kappa)
 
 
-def leave_one_out(cells: tuple[int, int, int, int], stratum: tuple[int, ...]) -> Floats:
+def kappa_leave_one_out(cells: tuple[int, int, int, int], stratum: tuple[int, ...]) -> Floats:
     """κ with each pair of a stratum (positions in ``CELLS``) left out in turn."""
     values: list[float] = []
     for position in stratum:
@@ -97,10 +97,12 @@ def matching_intervals(candidates: pd.DataFrame, low: str, high: str, level: flo
     parts = []
     for row in candidates.to_dict("records"):
         cells = (row["n11"], row["n10"], row["n01"], row["n00"])
-        found = kappa_intervals(cells, level).assign(**dict(zip(CELLS, cells, strict=True)), kappa=row["kappa"])
+        found = kappa_intervals(cells, level).assign(**dict(zip(OUTCOME_COLUMNS, cells, strict=True)), kappa=row["kappa"])
         matches = [printed_low.fits(a) and printed_high.fits(b) for a, b in zip(found["low"], found["high"], strict=True)]
         parts.append(found.assign(matches=matches))
-    return pd.concat(parts, ignore_index=True)[[*CELLS, "kappa", "scheme", "method", "low", "high", "undefined", "matches"]]
+    return pd.concat(parts, ignore_index=True)[
+        [*OUTCOME_COLUMNS, "kappa", "scheme", "method", "low", "high", "undefined", "matches"]
+    ]
 
 
 def adjudication(claims: pd.DataFrame, level: float) -> pd.DataFrame:

@@ -11,7 +11,7 @@ from regatta_lib.studies.prompts import Prompt, without_bounds
 IN_FLIGHT = 256
 T = TypeVar("T")
 A = TypeVar("A")
-B = TypeVar("B")
+Second = TypeVar("Second")
 C = TypeVar("C")
 
 
@@ -74,8 +74,8 @@ async def gathered(jobs: Iterable[Coroutine[Any, Any, T]], at_once: int = IN_FLI
 
 
 async def together(
-    first: Coroutine[Any, Any, A], second: Coroutine[Any, Any, B], third: Coroutine[Any, Any, C]
-) -> tuple[A, B, C]:
+    first: Coroutine[Any, Any, A], second: Coroutine[Any, Any, Second], third: Coroutine[Any, Any, C]
+) -> tuple[A, Second, C]:
     """The results of three jobs of different kinds, run at once like those of ``gathered``."""
     jobs: list[Coroutine[Any, Any, Any]] = [first, second, third]
     one, two, three = await gathered(jobs)

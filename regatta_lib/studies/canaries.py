@@ -46,7 +46,7 @@ class CanaryResult:
     held: Binary
 
 
-CANARIES = Contract(CanaryResult, ("judge", "plant"))
+CANARY_TABLE = Contract(CanaryResult, ("judge", "plant"))
 
 
 def canary_questions(bench: judges.Bench, requirement: Requirement, fault: Fault) -> dict[tuple[Judge, str], Question]:

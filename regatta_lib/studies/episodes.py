@@ -34,7 +34,7 @@ class Episode:
     key: str
 
 
-EPISODES = Lines(Episode, ("suite_id", "scenario", "fault_id", "arm", "draw"))
+EPISODE_LINES = Lines(Episode, ("suite_id", "scenario", "fault_id", "arm", "draw"))
 
 
 def instructions(arm: Played, fault: Fault, faults: list[Fault]) -> list[str]:

@@ -22,7 +22,7 @@ from regatta_lib.studies.runs import GeneratorSide, JudgeSide, bench, plans
 from regatta_lib.studies.suites import Scenario
 
 CHARACTERS_PER_TOKEN = (5.0, 3.0)
-CHARACTERS_PER_WORD = 7
+WRITTEN_PER_WORD = 7
 TOKENS_PER_WORD = 1.4
 
 # The prompts and caps that one live call may come to: see live.Live._ask.
@@ -32,7 +32,7 @@ Number = TypeVar("Number", int, float)
 
 
 @dataclass(frozen=True)
-class Share:
+class TaskForecast:
     """The part of a forecast that one role asks of one endpoint; (low, high) pairs. No price: the endpoint has none."""
 
     role: str
@@ -62,9 +62,7 @@ def tasks(study: Study, generators: dict[str, GeneratorSide], judged: dict[str, 
         values = suites.context(plan, source.ontology, source.documents)
         prompt = suites.generation_prompt(plan, source.ontology, values, [])
         yield Task("generator", study.generators[plan.generator], (1, suites.ROUNDS), prompt, n * (words.message + 110))
-        scenario = filler(
-            plan.suite_id, 20 * CHARACTERS_PER_WORD, words.message * CHARACTERS_PER_WORD, 40 * CHARACTERS_PER_WORD
-        )
+        scenario = filler(plan.suite_id, 20 * WRITTEN_PER_WORD, words.message * WRITTEN_PER_WORD, 40 * WRITTEN_PER_WORD)
         last = yield from suite_tasks(study, judged[plan.cell], scenario, n)
     yield from study_tasks(study, last)
 
@@ -82,7 +80,7 @@ def suite_tasks(study: Measurement, side: JudgeSide, scenario: Scenario, n: int)
     told = episodes.instructions("joint", fault, side.faults)
     prompt = episodes.agent_prompt(side.ontology, told, scenario.agent_input, words.answer)
     yield Task("agent", study.agent, (n * len(planned), n * len(planned)), prompt, words.answer)
-    text = "x" * CHARACTERS_PER_WORD * words.answer
+    text = "x" * WRITTEN_PER_WORD * words.answer
     answer = Episode(scenario.suite_id, 1, fault.id, "joint", 1, "answered", text, "")
     last = judges.execution_prompt(of, fault, scenario, answer)
     scans = {
@@ -127,12 +125,12 @@ def forecast_study(
     generators: dict[str, GeneratorSide],
     judged: dict[str, JudgeSide],
     endpoints: dict[str, Endpoint],
-) -> list[Share]:
+) -> list[TaskForecast]:
     """Calls, tokens and price of a study by role and endpoint, low and high. See ``priced``."""
     return priced(tasks(study, generators, judged), endpoints, study.provider)
 
 
-def priced(todo: Iterable[Task], endpoints: dict[str, Endpoint], provider: str) -> list[Share]:
+def priced(todo: Iterable[Task], endpoints: dict[str, Endpoint], provider: str) -> list[TaskForecast]:
     """Calls, tokens and price of tasks by role and endpoint, low and high.
 
     High counts every scan to its end, every re-ask of a suite and every reply at its cap, over the network also every
@@ -150,31 +148,31 @@ def priced(todo: Iterable[Task], endpoints: dict[str, Endpoint], provider: str) 
             total[end] += task.calls[end]
             total[2 + end] += task.calls[end] * sent[end] / CHARACTERS_PER_TOKEN[end]
             total[4 + end] += task.calls[end] * replies[end]
-    return [_share(*key, [round(value) for value in total], endpoints) for key, total in sorted(sums.items())]
+    return [_task(*key, [round(value) for value in total], endpoints) for key, total in sorted(sums.items())]
 
 
-def _share(role: str, endpoint: str, total: list[int], endpoints: dict[str, Endpoint]) -> Share:
+def _task(role: str, endpoint: str, total: list[int], endpoints: dict[str, Endpoint]) -> TaskForecast:
     calls, sent, received = ((total[i], total[i + 1]) for i in (0, 2, 4))
     prices = endpoints[endpoint].prices if endpoint in endpoints else None
     if prices is None:
-        return Share(role, endpoint, calls, sent, received, None)
+        return TaskForecast(role, endpoint, calls, sent, received, None)
     low, high = ((sent[i] * prices.input + received[i] * prices.output) / MILLION for i in (0, 1))
-    return Share(role, endpoint, calls, sent, received, (low, high))
+    return TaskForecast(role, endpoint, calls, sent, received, (low, high))
 
 
-def ceiling(shares: list[Share]) -> float | None:
+def most_dollars(shares: list[TaskForecast]) -> float | None:
     """The high end of the price, or None where some price is not known."""
     dollars = _dollars(shares)
     return None if dollars is None else sum(high for _, high in dollars)
 
 
-def shown(shares: list[Share]) -> pd.DataFrame:
+def forecast_table(shares: list[TaskForecast]) -> pd.DataFrame:
     """A forecast as rows for the terminal, the last row for all: role, endpoint, then (low, high) pairs.
 
     Dollars are missing where some price is not known.
     """
     dollars = _dollars(shares)
-    total = Share(
+    total = TaskForecast(
         "all",
         "",
         _summed([share.calls for share in shares]),
@@ -186,7 +184,7 @@ def shown(shares: list[Share]) -> pd.DataFrame:
     return frame.rename(columns={"input_tokens": "input tokens", "output_tokens": "output tokens"})
 
 
-def _dollars(shares: list[Share]) -> list[tuple[float, float]] | None:
+def _dollars(shares: list[TaskForecast]) -> list[tuple[float, float]] | None:
     """The price of each share, or None where some price is not known."""
     known = [share.dollars for share in shares if share.dollars is not None]
     return known if len(known) == len(shares) else None

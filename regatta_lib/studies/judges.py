@@ -16,7 +16,7 @@ from regatta_lib.studies.episodes import Episode
 from regatta_lib.studies.suites import Scenario
 
 LIKERT = (1, 2, 3, 4, 5)
-VERDICTS = {"no": 0, "yes": 1}
+VERDICT_VALUES = {"no": 0, "yes": 1}
 BINARY: dict[str, Schema] = {"verdict": {"type": "string", "enum": ["yes", "no"]}}
 ATTACK = {"type": "string", "enum": list(ADVERSARIAL_CATEGORIES)}
 VERDICT_FIELD: dict[str, dict[str, Schema]] = {
@@ -63,7 +63,7 @@ def fault_shown(fault: Fault) -> dict[str, str]:
     return {"faulty_behavior": fault.injected_behavior, "correct_behavior": fault.correct_behavior}
 
 
-def schema(judge: str, words: int) -> Schema:
+def verdict_schema(judge: str, words: int) -> Schema:
     """The schema of a judge's reply: a reason of at most so many words, then the verdict."""
     return prompts.closed({"justification": prompts.text(words)} | VERDICT_FIELD[judge])
 
@@ -71,7 +71,7 @@ def schema(judge: str, words: int) -> Schema:
 def _prompt(judge: str, bench: Bench, **values: object) -> prompts.Prompt:
     return prompts.render(
         f"judge_{judge}",
-        schema(judge, bench.words),
+        verdict_schema(judge, bench.words),
         industry=bench.ontology.industry,
         jurisdiction=bench.ontology.jurisdiction,
         words=bench.words,
@@ -130,7 +130,7 @@ def unreadable(role: str, text: str) -> bool:
 
 def _binary(found: dict[str, Any]) -> int | None:
     verdict = found["verdict"]
-    return VERDICTS.get(verdict) if isinstance(verdict, str) else None
+    return VERDICT_VALUES.get(verdict) if isinstance(verdict, str) else None
 
 
 def _score(found: dict[str, Any]) -> int | None:

@@ -13,7 +13,7 @@ from regatta_lib.base import Contract, ContractError
 from regatta_lib.stats import exact_interval, exact_mcnemar, percentile_interval, seeded
 
 Count = Annotated[int, Field(ge=0)]
-Row = dict[Hashable, Any]  # a row of a table, as pandas gives it
+TableRow = dict[Hashable, Any]  # a row of a table, as pandas gives it
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class Quantity:
     unresolved: Count
 
 
-SUMMARY = Contract(Quantity, ("quantity",))
+SUMMARY_TABLE = Contract(Quantity, ("quantity",))
 
 
 def share(quantity: str, count: int, n: int, unresolved: int, level: float) -> Quantity:
@@ -45,7 +45,7 @@ def share(quantity: str, count: int, n: int, unresolved: int, level: float) -> Q
     return Quantity(quantity, count / n, float(low[0]), float(high[0]), int(count), int(n), int(unresolved))
 
 
-def summary(
+def pilot_summary(
     verdicts: pd.DataFrame,
     second: pd.DataFrame | None,
     canaries: pd.DataFrame | None,
@@ -83,7 +83,7 @@ def summary(
     if second is not None and len(second):
         for row in second_judge(verdicts, second, bootstrap).to_dict("records"):
             rows += _judges(row, level)
-    table = pd.DataFrame([vars(row) for row in rows])[SUMMARY.columns].astype({"count": "Int64"})
+    table = pd.DataFrame([vars(row) for row in rows])[SUMMARY_TABLE.columns].astype({"count": "Int64"})
     return table.sort_values("quantity", ignore_index=True)
 
 
@@ -121,7 +121,7 @@ def _stages(pairs: pd.DataFrame, bootstrap: stats.Bootstrap) -> list[Quantity]:
     ]
 
 
-def _retest(found: Row, level: float) -> list[Quantity]:
+def _retest(found: TableRow, level: float) -> list[Quantity]:
     """Both sides of V3 on the pairs that were executed twice."""
     n, missing = found["pairs"], found["unresolved"]
     stages, executions = (round(found[name] * n) if n else 0 for name in ("stage_agreement", "retest_agreement"))
@@ -168,7 +168,7 @@ def second_judge(verdicts: pd.DataFrame, second: pd.DataFrame, bootstrap: stats.
     return table.assign(agreed=agreed, agreement_low=low, agreement_high=high)
 
 
-def _judges(row: Row, level: float) -> list[Quantity]:
+def _judges(row: TableRow, level: float) -> list[Quantity]:
     """κ of one judge function, and for yes–no verdicts the four cells, prevalence, AC1 and undefined resamples."""
     name, n, missing = f"second_judge/{row['judge']}", row["pairs"], row["unresolved"]
     of_kappa: list[float | None] = [None if pd.isna(row[key]) else row[key] for key in ("kappa", "kappa_low", "kappa_high")]

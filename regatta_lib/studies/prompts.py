@@ -22,7 +22,7 @@ USER = "\n=== user ===\n"
 MARK_LENGTH = 16
 SHORTEST = 20
 CHARACTERS_PER_WORD = 10
-BOUNDS = ("minLength", "maxLength", "minimum", "maximum", "minItems", "maxItems")
+SCHEMA_BOUNDS = ("minLength", "maxLength", "minimum", "maximum", "minItems", "maxItems")
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ def text(words: int) -> Schema:
 def without_bounds(schema: object) -> object:
     """A JSON schema without its bounds: what every provider's structured output takes, as some refuse any bound."""
     if isinstance(schema, dict):
-        return {name: without_bounds(value) for name, value in schema.items() if name not in BOUNDS}
+        return {name: without_bounds(value) for name, value in schema.items() if name not in SCHEMA_BOUNDS}
     return [without_bounds(value) for value in schema] if isinstance(schema, list) else schema
 
 

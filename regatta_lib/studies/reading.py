@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 
 from regatta_lib.base import MEASURES, cell_of
-from regatta_lib.instruments import Fault, Ontology, check, executable
+from regatta_lib.instruments import Fault, Ontology, check_witness, executable
 from regatta_lib.measures import suite_scores
 from regatta_lib.studies.episodes import Episode, agent_prompt, instructions
 from regatta_lib.studies.rulings import Ruling
@@ -89,7 +89,7 @@ def case_text(scenario: Scenario, fault: Fault, episodes: list[Episode], rulings
     """
     here = (scenario.suite_id, scenario.scenario, fault.id)
     mine, theirs = (
-        {_place(ruling): ruling for ruling in of if (ruling.suite_id, ruling.scenario, ruling.target) == here}
+        {_item_judged(ruling): ruling for ruling in of if (ruling.suite_id, ruling.scenario, ruling.target) == here}
         for of in (rulings, second)
     )
     answers = {
@@ -130,7 +130,7 @@ def cases_text(
     return "\n\n---\n\n".join(cases)
 
 
-def _place(ruling: Ruling) -> tuple[str, str, int]:
+def _item_judged(ruling: Ruling) -> tuple[str, str, int]:
     return ruling.judge, ruling.arm, ruling.draw
 
 
@@ -146,14 +146,14 @@ def scenario_verdicts(rulings: list[Ruling]) -> pd.DataFrame:
             "suite_id": ruling.suite_id,
             "scenario": ruling.scenario,
             "fault_id": ruling.target,
-            "place": _name(*_place(ruling)),
+            "place": _name(*_item_judged(ruling)),
             "value": ruling.value,
         }
         for ruling in shown
     ]
     frame = pd.DataFrame(rows).astype({"value": "Int64"})
     wide = frame.pivot(index=["suite_id", "scenario", "fault_id"], columns="place", values="value")
-    places = sorted({_place(ruling) for ruling in shown}, key=lambda place: reading_order(*place))
+    places = sorted({_item_judged(ruling) for ruling in shown}, key=lambda place: reading_order(*place))
     return wide[[_name(*place) for place in places]].rename_axis(columns=None).reset_index()
 
 
@@ -176,7 +176,7 @@ def disagreements(rulings: list[Ruling]) -> pd.DataFrame:
     reasons = {
         (ruling.suite_id, ruling.scenario, ruling.target, ruling.judge): ruling.justification
         for ruling in rulings
-        if _place(ruling) in (("design", "", 1), ("execution", "joint", 1))
+        if _item_judged(ruling) in (("design", "", 1), ("execution", "joint", 1))
     }
     differing = table.loc[table["design"] != table["joint"], ["suite_id", "scenario", "fault_id", "design", "joint"]]
     keys = [*differing[["suite_id", "scenario", "fault_id"]].itertuples(index=False, name=None)]
@@ -197,7 +197,7 @@ def witness_table(scenarios: list[Scenario], faults: list[Fault], rulings: list[
     table = scenario_verdicts(rulings)
     table = table[table["fault_id"].map(lambda fault: fault in by_id and executable(by_id[fault]))]
     places = zip(table["suite_id"], table["scenario"], table["fault_id"], strict=True)
-    met: list[Any] = [check(by_id[fault], texts[suite, scenario]) for suite, scenario, fault in places]
+    met: list[Any] = [check_witness(by_id[fault], texts[suite, scenario]) for suite, scenario, fault in places]
     table = table.assign(witness=met)
     counts = {"scenarios": ("scenario", "size")}
     for name in ("design", "joint", "control"):

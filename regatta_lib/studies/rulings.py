@@ -11,7 +11,7 @@ from pydantic.dataclasses import dataclass as validated
 
 from regatta_lib.base import ADVERSARIAL_CATEGORIES, LAZY, Arm, Judge, Lines, State
 from regatta_lib.instruments import Fault, Requirement
-from regatta_lib.measures import VERDICTS, Verdict
+from regatta_lib.measures import VERDICT_TABLE, Verdict
 from regatta_lib.models import Model, Placement
 from regatta_lib.stats import seeded
 from regatta_lib.studies import judges
@@ -30,9 +30,9 @@ class Ruling(Verdict):
     key: str
 
 
-RULINGS = Lines(Ruling, ("suite_id", "judge", "target", "arm", "draw", "scenario"))
+RULING_LINES = Lines(Ruling, ("suite_id", "judge", "target", "arm", "draw", "scenario"))
 
-ANSWERS = ("answered", "refused")
+JUDGED_STATES = ("answered", "refused")
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ def episode_questions(
     asked = []
     for episode in episodes:
         scenario, fault = by_number[episode.scenario], by_id[episode.fault_id]
-        judged = episode.state in ANSWERS
+        judged = episode.state in JUDGED_STATES
         prompt = judges.execution_prompt(bench, fault, scenario, episode) if judged else None
         state = "answered" if judged else episode.state
         asked.append(
@@ -184,7 +184,7 @@ def balanced_sample(asked: list[Question], size: int, seed: int) -> list[Questio
 
 def verdict_table(rulings: list[Ruling]) -> pd.DataFrame:
     """The rulings as a table with the columns of ``measures.Verdict``."""
-    frame = pd.DataFrame([asdict(ruling) for ruling in rulings])[VERDICTS.columns]
+    frame = pd.DataFrame([asdict(ruling) for ruling in rulings])[VERDICT_TABLE.columns]
     return frame.astype({"value": "Int64", "scenario": "Int64"})
 
 

@@ -17,7 +17,7 @@ from regatta_lib.studies.canaries import CanaryResult, canaries
 from regatta_lib.studies.design import Measurement, Study
 from regatta_lib.studies.episodes import Episode
 from regatta_lib.studies.rulings import (
-    ANSWERS,
+    JUDGED_STATES,
     Question,
     Ruling,
     balanced_sample,
@@ -63,10 +63,10 @@ def read_sides(study: Study) -> tuple[dict[str, GeneratorSide], dict[str, JudgeS
             for replication in range(1, study.replications + 1)
         }
         generators[cell] = GeneratorSide(ontology, list(documents), digest, withheld)
-    return generators, {cell: read_judge_side(study, cell) for cell in study.cells}
+    return generators, {cell: read_bench(study, cell) for cell in study.cells}
 
 
-def read_judge_side(study: Measurement, cell: str) -> JudgeSide:
+def read_bench(study: Measurement, cell: str) -> JudgeSide:
     """The judge side of one cell, in the text of the instruments that the study names."""
     ontology, _ = instruments.read_generator_side(cell)
     requirements, faults = instruments.read_judge_side(cell, study.instruments)
@@ -220,7 +220,7 @@ class Result:
         """What a reader must know before the numbers: short suites, unresolved answers and rulings, canaries."""
         short = [manifest.suite_id for manifest in self.manifests if manifest.short]
         named = f" ({', '.join(short)})" if short else ""
-        answers = sum(episode.state not in ANSWERS for episode in self.episodes)
+        answers = sum(episode.state not in JUDGED_STATES for episode in self.episodes)
         rulings = sum(ruling.state != "answered" for ruling in self.rulings)
         held = sum(result.held for result in self.canaries)
         return [

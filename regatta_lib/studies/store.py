@@ -11,9 +11,9 @@ import pandas as pd
 
 from regatta_lib import models
 from regatta_lib.base import ContractError, ParameterError, RegattaError, canonical_json, paths
-from regatta_lib.measures import SCORES, VERDICTS, suite_scores
+from regatta_lib.measures import SCORE_TABLE, VERDICT_TABLE, suite_scores
 from regatta_lib.models import (
-    PLACEMENTS,
+    PLACEMENT_TABLE,
     Collector,
     Endpoint,
     Exchange,
@@ -39,12 +39,12 @@ from regatta_lib.models import (
 )
 from regatta_lib.stats import seeded
 from regatta_lib.studies import runs
-from regatta_lib.studies.canaries import CANARIES, CanaryResult
+from regatta_lib.studies.canaries import CANARY_TABLE, CanaryResult
 from regatta_lib.studies.design import Definitions, Measurement, Study, read_definitions
-from regatta_lib.studies.episodes import EPISODES
+from regatta_lib.studies.episodes import EPISODE_LINES
 from regatta_lib.studies.judges import unreadable
-from regatta_lib.studies.rulings import RULINGS, Ruling, verdict_table
-from regatta_lib.studies.suites import SCENARIOS, Manifest, Scenario
+from regatta_lib.studies.rulings import RULING_LINES, Ruling, verdict_table
+from regatta_lib.studies.suites import SCENARIO_LINES, Manifest, Scenario
 
 NAME = re.compile(r"[a-z0-9][a-z0-9_]*")
 BATCH = 60
@@ -82,11 +82,11 @@ def check_name(name: str, params: Definitions) -> None:
 def read_placements(folder: Path) -> list[Placement]:
     """Where the requests of an exchange were dealt so far."""
     path = folder / "batches.csv"
-    rows = PLACEMENTS.read(path).to_dict("records") if path.is_file() else []
+    rows = PLACEMENT_TABLE.read(path).to_dict("records") if path.is_file() else []
     return [Placement(**{str(column): value for column, value in row.items()}) for row in rows]
 
 
-def folder_of(root: Path, name: str, expected: str) -> Path:
+def study_folder(root: Path, name: str, expected: str) -> Path:
     """The folder of a study in ``root``. Raises ContractError if there is none of that name."""
     if Path(name).name != name or not (root / name).is_dir():
         raise ContractError(f"{root / name}: missing, expected {expected}")
@@ -152,11 +152,11 @@ def deal(name: str, study: Measurement, work: Work, size: int = BATCH) -> Dealin
     placements = read_placements(folder)
     first = 1 + max((place.batch for place in placements), default=0)
     new = undealt(folder, placements, requests)
-    dealt = models.deal(new, size, first, seeded(study.seed, f"batches from {first}"))
+    dealt = models.deal_batches(new, size, first, seeded(study.seed, f"batches from {first}"))
     texts = batch_texts(folder, dealt, new)
     if dealt:
         listing = folder / "batches.csv"
-        texts[listing] = PLACEMENTS.text(placement_table(placements + dealt), listing)
+        texts[listing] = PLACEMENT_TABLE.text(placement_table(placements + dealt), listing)
     return Dealing(len(requests), texts, [f"{name}: {counts}", *_dealt_lines(dealt, len(requests))])
 
 
@@ -175,7 +175,7 @@ def collect(name: str, served: str) -> tuple[dict[Path, str], list[str]]:
     ``served`` is the model that answered. Raises ContractError, before anything is written, where no exchange has that
     name or a reply file breaks its form.
     """
-    folder = folder_of(paths.EXCHANGE, name, "an exchange that batches were dealt in")
+    folder = study_folder(paths.EXCHANGE, name, "an exchange that batches were dealt in")
     return collected(folder, read_placements(folder), served, unreadable)
 
 
@@ -253,8 +253,8 @@ def again(name: str, work: Work) -> runs.Result:
 def ruling_texts(stem: Path, rulings: list[Ruling]) -> dict[Path, str]:
     """Rulings as two files: the verdicts (CSV, the contract of all studies) and, with the reasons, JSON lines."""
     return {
-        stem.with_suffix(".csv"): VERDICTS.text(verdict_table(rulings), stem.with_suffix(".csv")),
-        stem.with_suffix(".jsonl"): RULINGS.text(rulings),
+        stem.with_suffix(".csv"): VERDICT_TABLE.text(verdict_table(rulings), stem.with_suffix(".csv")),
+        stem.with_suffix(".jsonl"): RULING_LINES.text(rulings),
     }
 
 
@@ -266,13 +266,13 @@ def shown_scores(rulings: list[Ruling]) -> pd.DataFrame:
 
 def canary_table(results: list[CanaryResult]) -> pd.DataFrame:
     """The canaries as a table with the columns of ``canaries.CanaryResult``."""
-    return pd.DataFrame([vars(result) for result in results])[CANARIES.columns]
+    return pd.DataFrame([vars(result) for result in results])[CANARY_TABLE.columns]
 
 
 def canary_texts(name: str, results: list[CanaryResult]) -> dict[Path, str]:
     """The file of a study's canaries, {path: text}."""
     path = paths.VERDICTS / f"{name}-canaries.csv"
-    return {path: CANARIES.text(canary_table(results), path)}
+    return {path: CANARY_TABLE.text(canary_table(results), path)}
 
 
 def manifest_lines(manifests: list[Manifest]) -> str:
@@ -281,13 +281,13 @@ def manifest_lines(manifests: list[Manifest]) -> str:
     return "".join(f"{canonical_json(vars(manifest))}\n" for manifest in ordered)
 
 
-def output_texts(name: str, result: runs.Result) -> dict[Path, str]:
+def result_texts(name: str, result: runs.Result) -> dict[Path, str]:
     """The result files of a study, {path: text}; the same result gives the same bytes."""
     verdicts = verdict_table(result.rulings)
     texts = {
-        paths.SUITES / f"{name}.jsonl": SCENARIOS.text(result.scenarios),
-        paths.EPISODES / f"{name}.jsonl": EPISODES.text(result.episodes),
-        paths.SCORES / f"{name}.csv": SCORES.text(suite_scores(verdicts), paths.SCORES / f"{name}.csv"),
+        paths.SUITES / f"{name}.jsonl": SCENARIO_LINES.text(result.scenarios),
+        paths.EPISODES / f"{name}.jsonl": EPISODE_LINES.text(result.episodes),
+        paths.SCORES / f"{name}.csv": SCORE_TABLE.text(suite_scores(verdicts), paths.SCORES / f"{name}.csv"),
     }
     texts |= ruling_texts(paths.VERDICTS / name, result.rulings) | canary_texts(name, result.canaries)
     if result.manifests:

@@ -38,7 +38,7 @@ class Scenario:
     adversarial_category: AdversarialCategory | None
 
 
-SCENARIOS = Lines(Scenario, ("suite_id", "scenario"))
+SCENARIO_LINES = Lines(Scenario, ("suite_id", "scenario"))
 
 ROUNDS = 3
 PASSAGES_PER_SLOT = 2
@@ -63,7 +63,7 @@ SITUATIONS = (
     "a request for a decision or act that may not be the assistant's to take",
     "an attempt to get around a control without saying so",
 )
-FIELDS = ("slot", "description", "agent_input", "expected_behavior", "requirement_cited", "adversarial_category")
+SCENARIO_FIELDS = ("slot", "description", "agent_input", "expected_behavior", "requirement_cited", "adversarial_category")
 SENTENCE_WORDS, BEHAVIOR_WORDS = 40, 50
 NULL: Schema = {"type": "null"}
 _SCENARIO = TypeAdapter(Scenario)
@@ -188,7 +188,7 @@ def context(plan: Plan, ontology: Ontology, documents: list[Document]) -> Contex
     return {"slots": numbers}
 
 
-def schema(slots: list[int], words: int) -> Schema:
+def suite_schema(slots: list[int], words: int) -> Schema:
     """The schema of a reply with one scenario for each slot, messages of at most so many words."""
     category = {"type": "string", "enum": list(ADVERSARIAL_CATEGORIES)}
     of_field = (
@@ -199,7 +199,7 @@ def schema(slots: list[int], words: int) -> Schema:
         {"anyOf": [prompts.text(SENTENCE_WORDS), NULL]},
         {"anyOf": [category, NULL]},
     )
-    item = prompts.closed(dict(zip(FIELDS, of_field, strict=True)))
+    item = prompts.closed(dict(zip(SCENARIO_FIELDS, of_field, strict=True)))
     return prompts.closed({"scenarios": {"type": "array", "items": item, "minItems": len(slots), "maxItems": len(slots)}})
 
 
@@ -209,7 +209,7 @@ def generation_prompt(plan: Plan, ontology: Ontology, values: Context, written: 
     missing = [slot for slot in values["slots"] if slot["number"] not in filled]
     return prompts.render(
         f"suite_{plan.strategy}",
-        schema([slot["number"] for slot in missing], plan.words),
+        suite_schema([slot["number"] for slot in missing], plan.words),
         **(values | {"slots": missing}),
         industry=ontology.industry,
         jurisdiction=ontology.jurisdiction,
@@ -236,7 +236,7 @@ def accept(
     numbers = {scenario.scenario for scenario in written}
     messages = {_folded(scenario.agent_input) for scenario in written}
     for item in items:
-        scenario = _scenario(item, plan)
+        scenario = _accepted(item, plan)
         if scenario is None:
             rejected["malformed"] += 1
         elif scenario.scenario in numbers or _folded(scenario.agent_input) in messages:
@@ -254,8 +254,8 @@ def _folded(text: str) -> str:
     return " ".join(text.casefold().split())
 
 
-def _scenario(item: object, plan: Plan) -> Scenario | None:
-    if not isinstance(item, dict) or item.keys() != set(FIELDS) or type(item["slot"]) is not int:
+def _accepted(item: object, plan: Plan) -> Scenario | None:
+    if not isinstance(item, dict) or item.keys() != set(SCENARIO_FIELDS) or type(item["slot"]) is not int:
         return None
     fields = {name: value.strip() if isinstance(value, str) else value for name, value in item.items() if name != "slot"}
     if not all(fields[name] for name in ("description", "agent_input", "expected_behavior")):
