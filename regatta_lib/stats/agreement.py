@@ -22,10 +22,6 @@ def contingency(
 
     A pair is unresolved if either rating is missing. Raises ValueError for lists of unequal length, repeated labels, or
     a rating that is not among the labels: the scale is declared, never inferred from the data.
-
-    >>> table, unresolved = contingency([0, 1, None], [0, 0, 1], labels=(0, 1))
-    >>> table.tolist(), unresolved
-    ([[1, 0], [1, 0]], 1)
     """
     if len(first) != len(second):
         raise ValueError(f"{len(first)} and {len(second)} ratings, expected as many of each rater")
