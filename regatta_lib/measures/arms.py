@@ -48,6 +48,10 @@ def paired_difference(pairs: pd.DataFrame, correction: str) -> pd.DataFrame:
 
     Columns: fault_id, pairs, unresolved, first_rate, second_rate, effect, first_only, second_only, p, p_adjusted,
     family. A fault with no resolved pair has missing rates and p = 1: no evidence.
+
+    >>> pairs = pd.DataFrame({"fault_id": "f", "first": [1, 1, 1, 1, 1, 0], "second": [0] * 6})
+    >>> paired_difference(pairs, "holm")[["effect", "p"]].round(4).to_numpy().tolist()  # 5/6 − 0; 2 · (1/2)⁵
+    [[0.8333, 0.0625]]
     """
     rows = []
     for fault, part in pairs.groupby("fault_id", sort=True):

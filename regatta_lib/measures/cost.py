@@ -16,7 +16,12 @@ SCANNED = ("coverage", "design", "execution")
 
 
 def bound(scenarios: int, requirements: int, faults: int) -> dict[str, int]:
-    """The most calls a suite can take: judge calls by judge, their total, and agent calls (1,110 and 150 in the paper)."""
+    """The most calls a suite can take: judge calls by judge, their total, and agent calls (1,110 and 150 in the paper).
+
+    >>> most = bound(scenarios=30, requirements=25, faults=5)  # 25 · 30 + 2 · 5 · 30 + 2 · 30
+    >>> most["judge"], most["agent"]
+    (1110, 150)
+    """
     parts = {
         "coverage": requirements * scenarios,
         "design": faults * scenarios,
@@ -185,7 +190,13 @@ def fall_with_quality(
 
 
 def slope(sums: Floats) -> Floats:
-    """Least-squares slope from the sums n, Σx, Σy, Σx², Σxy along the last axis."""
+    """Least-squares slope from the sums n, Σx, Σy, Σx², Σxy along the last axis.
+
+    (n Σxy − Σx Σy) / (n Σx² − (Σx)²)
+
+    >>> float(slope(np.array([2, 1, 3, 1, 3])))  # the line through (0, 0) and (1, 3)
+    3.0
+    """
     n, x, y, xx, xy = np.moveaxis(np.asarray(sums), -1, 0)
     slopes: Floats = (n * xy - x * y) / (n * xx - x * x)
     return slopes

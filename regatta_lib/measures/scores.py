@@ -42,6 +42,11 @@ def targets(verdicts: pd.DataFrame) -> pd.DataFrame:
 
     A target with a "yes" is 1. One without, but with an unresolved verdict, is missing: it could be either. All others
     are 0. Specificity keeps one row per scenario. Columns: suite_id, judge, target, arm, draw, value, unresolved.
+
+    >>> verdicts = pd.DataFrame({"target": ["f1", "f1", "f2"], "scenario": [1, 2, 1], "value": [0, 1, 0]}).assign(
+    ...     suite_id="g.s.c.r1", judge="design", arm="", draw=1, state="answered")
+    >>> targets(verdicts)["value"].tolist()  # f1 is detected by its second scenario
+    [1, 0]
     """
     unit = verdicts["target"].where(verdicts["judge"] != "specificity", verdicts["scenario"].astype("string"))
     keys = ["suite_id", "judge", "target", "arm", "draw"]
@@ -60,6 +65,11 @@ def suite_scores(verdicts: pd.DataFrame, unresolved: Literal["missing", "lowest"
     RC is the share of requirements covered by some scenario, FDR_d and FDR_e the shares of faults detected by some
     scenario, ISS the mean Likert score, AC the share of adversarial categories hit. Execution means the first draw of
     the joint arm. A measure with an unresolved target is missing, or bounded by counting it as the lowest or highest.
+
+    >>> verdicts = pd.DataFrame({"target": ["f1", "f1", "f2"], "scenario": [1, 2, 1], "value": [0, 1, 0]}).assign(
+    ...     suite_id="g.s.c.r1", judge="design", arm="", draw=1, state="answered")
+    >>> suite_scores(verdicts)["fdr_design"].tolist()  # one fault of two
+    [0.5]
     """
     reduced = targets(verdicts)
     reduced = reduced[(reduced["draw"] == 1) & reduced["arm"].isin(["", "joint"])]

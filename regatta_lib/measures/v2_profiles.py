@@ -11,12 +11,17 @@ from regatta_lib.stats import exact_interval, kendall_tau
 
 
 def execution_profile(pairs: pd.DataFrame) -> pd.DataFrame:
-    """V2: execution-stage detection rate by fault category (rows) and generator (columns)."""
+    """V2: execution-stage detection rate by fault category (rows) and generator (columns), detected / resolved (§V-C)."""
     return pairs.groupby(["category", "generator"])["execution"].mean().astype(float).unstack()
 
 
 def profile_persists(profile: pd.DataFrame) -> bool:
-    """V2 holds if the top three categories come in the same order, and the bottom two are the same, for all generators."""
+    """V2 holds if the top three categories come in the same order, and the bottom two are the same, for all generators.
+
+    >>> profile = pd.DataFrame({"x": [0.9, 0.7, 0.5, 0.3, 0.1], "y": [0.8, 0.7, 0.6, 0.1, 0.2]}, index=list("abcde"))
+    >>> profile_persists(profile), profile_persists(profile.assign(y=[0.7, 0.8, 0.6, 0.1, 0.2]))
+    (True, False)
+    """
     orders = [list(profile[generator].sort_values(ascending=False, kind="stable").index) for generator in profile]
     return all(order[:3] == orders[0][:3] and set(order[3:]) == set(orders[0][3:]) for order in orders)
 
@@ -77,7 +82,11 @@ def stability(pairs: pd.DataFrame, rng: np.random.Generator, resamples: int) -> 
 
 
 def rank_agreement(profile: pd.DataFrame) -> pd.DataFrame:
-    """Kendall's τ_b between the profiles of each two generators. Columns: first, second, tau, categories."""
+    """Kendall's τ_b between the profiles of each two generators. Columns: first, second, tau, categories.
+
+    >>> rank_agreement(pd.DataFrame({"x": [0.1, 0.2, 0.3], "y": [0.1, 0.3, 0.2]}))["tau"].round(4).tolist()  # (2 − 1) / 3
+    [0.3333]
+    """
     return pd.DataFrame(
         [
             {"first": a, "second": b, "tau": kendall_tau(profile[a], profile[b]), "categories": len(profile)}

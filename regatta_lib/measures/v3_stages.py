@@ -29,6 +29,9 @@ def margin(n11: Numbers, n10: Numbers, n01: Numbers, n00: Numbers) -> Floats:
 
     Computed as 2 (n11 n00 − n10 n01) / n², to which the difference reduces: twice the covariance of the two verdicts.
     NaN where a table is empty.
+
+    >>> round(float(margin(*map(np.array, (20, 5, 10, 15)))), 4)  # agreement .7 − chance .5
+    0.2
     """
     total = np.asarray(n11 + n10 + n01 + n00, dtype=float)
     with np.errstate(invalid="ignore"):
@@ -69,7 +72,14 @@ def bootstrap_counts(pairs: pd.DataFrame, rng: np.random.Generator, resamples: i
 
 
 def per_fault_margin(pairs: pd.DataFrame) -> float:
-    """V3: the mean over faults of that fault's own margin, so that fault difficulty can't pass for agreement."""
+    """V3: the mean over faults of that fault's own margin, so that fault difficulty can't pass for agreement.
+
+    Σ_f margin_f / faults (§V-D). The stages agree on nothing here but which fault is the easier one:
+
+    >>> pairs = pd.DataFrame({"fault_id": ["a", "a", "b", "b"], "design": [1, 1, 0, 0], "execution": [1, 1, 0, 0]})
+    >>> per_fault_margin(pairs), float(margin(*(np.array(n) for n in (2, 0, 0, 2))))  # per fault, pooled
+    (0.0, 0.5)
+    """
     counts = pairs.assign(**stage_counts(pairs)).groupby("fault_id")[list(OUTCOMES)].sum()
     return float(margin(*(counts[name].to_numpy() for name in OUTCOMES)).mean())
 

@@ -8,7 +8,12 @@ from regatta_lib.stats import Bootstrap, Floats, adjusted_p, monte_carlo_p, perc
 
 
 def strategy_range(scores: pd.DataFrame) -> pd.DataFrame:
-    """V4: per generator (rows) and measure (columns), the largest minus the smallest of the four strategy means."""
+    """V4: per generator (rows) and measure (columns), the largest minus the smallest of the four strategy means (§V-E).
+
+    >>> scores = pd.DataFrame({"generator": "g", "strategy": ["a", "a", "b"], **dict.fromkeys(MEASURES, [0.2, 0.4, 0.8])})
+    >>> strategy_range(scores)["rc"].round(4).tolist()  # .8 − (.2 + .4) / 2
+    [0.5]
+    """
     by_generator = strategy_means(scores).groupby("generator")
     return by_generator.max(skipna=False) - by_generator.min(skipna=False)
 

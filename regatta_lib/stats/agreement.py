@@ -57,7 +57,11 @@ def _same_label(table: Numbers) -> npt.NDArray[np.bool_]:
 
 
 def percent_agreement(table: Numbers) -> Floats:
-    """p_o, the share of pairs with equal ratings."""
+    """p_o, the share of pairs with equal ratings: Σ p_ii over the diagonal (§V-F).
+
+    >>> round(float(percent_agreement(np.array([[20, 5], [10, 15]]))), 4)  # 35 of 50
+    0.7
+    """
     agreed: Floats = np.trace(_shares(table)[0], axis1=-2, axis2=-1)
     return agreed
 
@@ -67,6 +71,10 @@ def weighted_kappa(table: Numbers, labels: Sequence[float], weights: str) -> Flo
 
     ``e`` is the product of the margins. Labels must be numbers in scale order: a weight between unordered words means
     nothing. NaN where both raters use one and the same label throughout.
+
+    >>> table = np.array([[1, 1, 0], [0, 1, 0], [0, 0, 1]])
+    >>> round(float(weighted_kappa(table, (1, 2, 3), "linear")), 4)  # 1 − (1/4) / (14/16)
+    0.7143
     """
     if weights not in WEIGHTS:
         raise ValueError(f"weights are {weights!r}, expected one of {', '.join(WEIGHTS)}")
@@ -85,6 +93,9 @@ def cohen_kappa(table: Numbers) -> Floats:
     """Cohen's κ = (p_o − p_e) / (1 − p_e), p_e = Σ of the products of margins (Cohen 1960).
 
     NaN where both raters use one and the same label throughout (p_e = 1). 0 by construction where one rater is constant.
+
+    >>> round(float(cohen_kappa(np.array([[20, 5], [10, 15]]))), 4)  # (.7 − .5) / (1 − .5)
+    0.4
     """
     shares, rows, columns = _shares(table)
     observed, expected = np.trace(shares, axis1=-2, axis2=-1), (rows * columns).sum(axis=-1)
@@ -93,7 +104,13 @@ def cohen_kappa(table: Numbers) -> Floats:
 
 
 def gwet_ac1(table: Numbers) -> Floats:
-    """Gwet's AC1 (2008): chance p_e = Σ π_k (1 − π_k) / (k − 1), π_k the mean of both raters' shares. Always defined."""
+    """Gwet's AC1 (2008): chance p_e = Σ π_k (1 − π_k) / (k − 1), π_k the mean of both raters' shares. Always defined.
+
+    AC1 = (p_o − p_e) / (1 − p_e). With 80% agreement on a rare label κ is −.11 and AC1 is (.8 − .18) / .82:
+
+    >>> round(float(gwet_ac1(np.array([[80, 10], [10, 0]]))), 4)
+    0.7561
+    """
     shares, rows, columns = _shares(table)
     mean = (rows + columns) / 2
     expected = (mean * (1 - mean)).sum(axis=-1) / (shares.shape[-1] - 1)
@@ -102,7 +119,11 @@ def gwet_ac1(table: Numbers) -> Floats:
 
 
 def pabak(table: Numbers) -> Floats:
-    """Prevalence- and bias-adjusted κ: (k p_o − 1) / (k − 1), which for two labels is 2 p_o − 1 (Byrt et al. 1993)."""
+    """Prevalence- and bias-adjusted κ: (k p_o − 1) / (k − 1), which for two labels is 2 p_o − 1 (Byrt et al. 1993).
+
+    >>> round(float(pabak(np.array([[80, 10], [10, 0]]))), 4)  # 2 · .8 − 1
+    0.6
+    """
     k: int = np.asarray(table).shape[-1]
     return (k * percent_agreement(table) - 1) / (k - 1)
 

@@ -57,7 +57,11 @@ class Printed:
 
 
 def parse(printed: str) -> Printed:
-    """Read a printed number such as ``.536``, ``66.3%``, ``−.17`` or ``1,110``. Raises ValueError for anything else."""
+    """Read a printed number such as ``.536``, ``66.3%``, ``−.17`` or ``1,110``. Raises ValueError for anything else.
+
+    >>> parse(".5")  # anything from .45 to .55
+    Printed(value=Fraction(1, 2), half=Fraction(1, 20))
+    """
     match = PRINTED_NUMBER.fullmatch(printed)
     if match is None or not (match[2] or match[3]):
         raise ValueError(f"{printed!r} is not a printed number")
@@ -68,7 +72,11 @@ def parse(printed: str) -> Printed:
 
 
 def witnesses(printed: Printed, n: int, kind: str = "share") -> list[int]:
-    """All integers k for which k/n rounds to the printed value, within the range that the kind allows."""
+    """All integers k for which k/n rounds to the printed value, within the range that the kind allows.
+
+    >>> witnesses(parse(".536"), 180), witnesses(parse(".536"), 360)  # 193/360 = .5361
+    ([], [193])
+    """
     low, high = BOUNDS[kind]
     first = max(low * n, ceil((printed.value - printed.half) * n))
     last = min(high * n, floor((printed.value + printed.half) * n))
@@ -76,7 +84,11 @@ def witnesses(printed: Printed, n: int, kind: str = "share") -> list[int]:
 
 
 def power(printed: Printed, n: int, kind: str = "share") -> float:
-    """The share of printable values, at this precision and in this range, that no integer gives: 0 means no test."""
+    """The share of printable values, at this precision and in this range, that no integer gives: 0 means no test.
+
+    >>> round(power(parse(".5"), n=1), 4)  # of .0, .1, …, 1.0 only .0 and 1.0 are k/1: 9 of 11 are not
+    0.8182
+    """
     low, high = (Fraction(bound) for bound in BOUNDS[kind])
     unit = 2 * printed.half
     values = [low + step * unit for step in range(int((high - low) / unit) + 1)]
@@ -84,7 +96,11 @@ def power(printed: Printed, n: int, kind: str = "share") -> float:
 
 
 def chance_witnesses(printed: Printed, n: int) -> list[tuple[int, int]]:
-    """All (a, b), a ≤ b, with a·b/n² + (n − a)(n − b)/n² rounding to the printed pooled chance."""
+    """All (a, b), a ≤ b, with a·b/n² + (n − a)(n − b)/n² rounding to the printed pooled chance.
+
+    >>> chance_witnesses(parse(".50"), 2)
+    [(0, 1), (1, 1), (1, 2)]
+    """
     return [
         (a, b) for a in range(n + 1) for b in range(a, n + 1) if printed.fits(Fraction(a * b + (n - a) * (n - b), n * n))
     ]
@@ -104,7 +120,11 @@ def tables(n: int, agreeing: int | None = None, judge_only: int | None = None) -
 
 
 def exact_kappa(n11: int, n10: int, n01: int, n00: int) -> Fraction | None:
-    """Cohen's κ of a 2×2 table as a fraction; None where it is undefined."""
+    """Cohen's κ of a 2×2 table as a fraction, (p_o − p_e) / (1 − p_e) (Cohen 1960); None where it is undefined.
+
+    >>> exact_kappa(20, 5, 10, 15)  # (.7 − .5) / (1 − .5)
+    Fraction(2, 5)
+    """
     n = n11 + n10 + n01 + n00
     expected = Fraction((n11 + n10) * (n11 + n01) + (n01 + n00) * (n10 + n00), n * n)
     return None if expected == 1 else (Fraction(n11 + n00, n) - expected) / (1 - expected)
@@ -114,6 +134,9 @@ def tables_with_kappa(printed: str, n: int, agreeing: int | None = None, judge_o
     """All 2×2 tables of n pairs whose κ rounds to the printed one.
 
     Columns: n11, n10, n01, n00, kappa, agreement, judge_yes, adjudicator_yes.
+
+    >>> tables_with_kappa("1.00", n=3)[[*OUTCOME_COLUMNS]].to_numpy().tolist()
+    [[1, 0, 0, 2], [2, 0, 0, 1]]
     """
     target = parse(printed)
     rows = []
@@ -178,7 +201,11 @@ def ratio_row(printed: Printed, n: int, kind: str) -> dict[str, object]:
 
 
 def nearest(printed: Printed, n: int) -> str:
-    """The two neighbouring fractions of a printed value that none gives, for example ``96/180 = .5333, 97/180 = .5389``."""
+    """The two neighbouring fractions of a printed value that none gives.
+
+    >>> nearest(parse(".536"), 180)
+    '96/180 = .5333, 97/180 = .5389'
+    """
     below = floor(printed.value * n)
     return ", ".join(f"{k}/{n} = {k / n:.4f}".replace("0.", ".") for k in (below, below + 1))
 
@@ -189,6 +216,9 @@ def readings(printed: str, pairs: int, repetitions: range, missing: range) -> pd
     Two kinds of reading: each pair compared with R repeated executions (n = R · pairs), and some pairs without a verdict
     left out (n = pairs − m). Columns: reading (in words), executions (R) and missing (m), each missing for the other kind
     of reading, n, counts, possible.
+
+    >>> readings(".536", 180, repetitions=range(1, 3), missing=range(0))["counts"].tolist()
+    ['', '193']
     """
     target = parse(printed)
     tried: list[tuple[str, int | None, int | None, int]]

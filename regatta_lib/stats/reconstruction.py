@@ -18,6 +18,9 @@ def kappa_intervals(cells: tuple[int, int, int, int], level: float) -> pd.DataFr
     judge); within the adjudicator's. Each with the percentile, the basic and the BCa interval. Then the large-sample
     interval of Fleiss, Cohen and Everitt (1969). Columns: scheme, method, low, high, undefined (probability that a
     resample's κ is undefined).
+
+    >>> kappa_intervals((2, 0, 0, 2), 0.95)["undefined"].tolist()[0]  # four pairs all of one kind: 2 · (1/2)⁴
+    0.125
     """
     from scipy.stats import norm
     from statsmodels.stats.inter_rater import cohens_kappa
@@ -54,7 +57,11 @@ def float_kappa(n11: int, n10: int, n01: int, n00: int) -> float:
 
 
 def kappa_leave_one_out(cells: tuple[int, int, int, int], stratum: tuple[int, ...]) -> Floats:
-    """κ with each pair of a stratum (positions in ``CELLS``) left out in turn."""
+    """κ with each pair of a stratum (positions in ``OUTCOME_COLUMNS``) left out in turn.
+
+    >>> kappa_leave_one_out((2, 0, 0, 2), (0, 3)).tolist()  # agreement stays complete
+    [1.0, 1.0, 1.0, 1.0]
+    """
     values: list[float] = []
     for position in stratum:
         left = [count - (place == position) for place, count in enumerate(cells)]
