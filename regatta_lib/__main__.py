@@ -1,5 +1,6 @@
 """The library's own commands, ``python -m regatta_lib``: run a stage, verify. ``regatta`` offers them too."""
 
+import gc
 import os
 import sys
 import traceback
@@ -40,12 +41,14 @@ def verify(
 ) -> None:
     """Recompute every pinned value and output from the record and compare. Exit code 1 on any difference."""
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # on matrices this small a second thread waits more than it works
+    gc.disable()  # collecting frees nothing that the end of the command does not; benchmarks/startup.py says what it takes
     from regatta_lib import reproduce
 
     checks = reproduce.verify(folder.resolve())
     if report:
         reproduce.CHECK_TABLE.write(reproduce.report_rows(checks), report)
     typer.echo("\n".join(reproduce.summary(checks)))
+    gc.freeze()  # leaving Python collects once more, unless there is nothing to look at
     raise typer.Exit(0 if reproduce.succeeded(checks) else 1)
 
 

@@ -27,7 +27,7 @@ def test_the_package_is_hidden_from_the_stages_or_not(benchmark, variant, loaded
     assert printed(f"{code}import sys; print(bool(sys.modules['rfc3987_syntax']))").strip() == loaded
 
 
-@pytest.mark.parametrize(("variant", "enabled"), [("as it is", "True"), ("without collections", "False")])
+@pytest.mark.parametrize(("variant", "enabled"), [("with collections", "True"), ("without collections", "False")])
 def test_verify_runs_with_or_without_collections(benchmark, variant, enabled):
     tell = "import atexit, gc; atexit.register(lambda: print(gc.isenabled())); "
     lines = printed(tell + benchmark.VARIANTS[benchmark.VERIFY, variant]).splitlines()
