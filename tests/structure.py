@@ -2,19 +2,11 @@
 
 import ast
 import re
-import subprocess
 import tomllib
 from pathlib import Path
 
 from rooms import PACKAGES, ROOMS, ROOT
 from ruamel.yaml import YAML
-
-
-def tracked() -> list[str]:
-    """The files of the repository: those git tracks, or those that the manifest of an unpacked archive lists."""
-    if (ROOT / ".git").exists():
-        return subprocess.run(["git", "ls-files"], cwd=ROOT, check=True, capture_output=True, text=True).stdout.splitlines()
-    return [line.split("  ", 1)[1] for line in (ROOT / "MANIFEST.sha256").read_text("utf-8").splitlines()]
 
 
 def contracts() -> list[dict]:

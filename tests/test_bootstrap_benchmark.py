@@ -1,22 +1,18 @@
 """The vectorised bootstrap and the plain loop of the benchmark give the same numbers, and size does not matter."""
 
-import importlib.util
+from importlib import import_module
 
 import numpy as np
 import pytest
 from historical import the_pairs, the_scores
 
-from regatta_lib.base import paths
 from regatta_lib.measures import resampled_counts, tables
 from regatta_lib.stats import Bootstrap
 
 
 @pytest.fixture(scope="module")
 def benchmark():
-    spec = importlib.util.spec_from_file_location("bootstrap", paths.ROOT / "benchmarks" / "bootstrap.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return import_module("benchmarks.bootstrap")
 
 
 def test_the_loop_and_the_arrays_agree(benchmark):

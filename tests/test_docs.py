@@ -18,6 +18,7 @@ import structure
 import typer
 from rooms import PACKAGES, ROOMS, rooms_of
 
+from regatta.archive import tracked_files
 from regatta.commands import app
 from regatta_lib import __main__ as library
 from regatta_lib.base import paths, read_params, sha256, write_atomic
@@ -225,7 +226,7 @@ def test_what_covers_a_command_is_there(command):
 
 
 WRITTEN = ("data/suites", "data/episodes", "data/transcripts", "data/exchange", "data/adjudication")
-TRACKED = structure.tracked()
+TRACKED = tracked_files(paths.ROOT)
 TOPS = {name.partition("/")[0] for name in TRACKED}
 SUFFIXES = {Path(name).suffix.removeprefix(".") for name in TRACKED}
 MODULES = {Path(name).stem for name in TRACKED if name.startswith(PACKAGES) and name.endswith(".py")}

@@ -1,8 +1,8 @@
 """The start-up benchmark runs what its rows say, in alternating rounds."""
 
-import importlib.util
 import subprocess
 import sys
+from importlib import import_module
 
 import pytest
 
@@ -11,10 +11,7 @@ from regatta_lib.base import paths
 
 @pytest.fixture(scope="module")
 def benchmark():
-    spec = importlib.util.spec_from_file_location("startup", paths.ROOT / "benchmarks" / "startup.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return import_module("benchmarks.startup")
 
 
 def printed(code):

@@ -12,8 +12,7 @@ MANIFEST = "MANIFEST.sha256"
 def tracked_files(root: Path) -> list[str]:
     """The files that belong to the archive: those git tracks, or those listed in an unpacked archive's manifest, sorted.
 
-    Raises ContractError for a tracked file that is missing, and outside of both,
-    or if git does not list them.
+    Raises ContractError for a tracked file that is missing, outside of both, and where git does not list them.
     """
     if (root / ".git").exists():
         listed = subprocess.run(["git", "ls-files", "-z"], cwd=root, capture_output=True)
